@@ -99,3 +99,26 @@ fn an_answer_about_all_rows_is_certain() {
     assert_eq!(answer["rows"], json!([[2, 2, 1]]));
     assert_eq!(answer["intervals"], json!([[[2.0, 2.0], [2.0, 2.0], [1.0, 1.0]]]));
 }
+
+#[test]
+fn rows_of_a_sample_key_are_kept_together() {
+    let server = Server::start();
+    let mut rows = String::new();
+    for row in 0..4_000 {
+        let _ = writeln!(rows, "{{\"user\": {}, \"sample_rate\": 10}}", row / 8);
+    }
+    server.log("t", &rows);
+    let width = || {
+        let body = json!({ "sql": "SELECT count(*) FROM t", "intervals": "beside" });
+        let interval = ask(&server, &body).ok()["intervals"][0][0].clone();
+        interval[1].as_f64().expect("a number") - interval[0].as_f64().expect("a number")
+    };
+    let by_row = width();
+    let path = "/v1/tables/t/settings";
+    let version = server.get(path).ok()["version"].clone();
+    let settings = json!({ "version": version, "settings": { "sample_key": "user" } });
+    server.request("PUT", path).body(settings.to_string()).send().ok();
+    // 8 rows of a user add 8 times as much to the variance as each by itself.
+    let ratio = width() / by_row / 8.0_f64.sqrt();
+    assert!((0.7..1.4).contains(&ratio), "{ratio}");
+}

@@ -119,10 +119,10 @@ fn a_table_whose_rows_have_all_gone_is_there_still() {
 }
 
 #[test]
-fn a_key_is_set_and_told_along_with_what_makes_it_do_nothing() {
+fn a_key_is_set_with_and_without_later_sampling() {
     let server = Server::start();
-    let answer = put(&server, 0, &json!({ "sample_key": "user" })).ok();
-    assert_eq!(answer["notes"], json!(["sample_key does nothing without sample_after"]));
+    let answer = put(&server, 0, &json!({ "sample_key": "user", "sample_keep": "1/5" })).ok();
+    assert_eq!(answer["notes"], json!(["sample_keep does nothing without sample_after"]));
     let settings = json!({ "sample_after": "14d", "sample_key": "user" });
     let answer = put(&server, answer["version"].as_i64().expect("a version"), &settings).ok();
     assert_eq!((&answer["settings"], &answer["notes"]), (&settings, &json!([])));

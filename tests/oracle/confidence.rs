@@ -1,6 +1,7 @@
 //! Confidence intervals: over many samplings of one table, each contains the true value in 95 of
 //! 100.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use hadal_aggregate::{Interval, ResultSet};
@@ -9,7 +10,7 @@ use hadal_tests::generate::{Random, TABLE, TIME_COLUMN, derive};
 use hadal_tests::oracle::Row;
 use hadal_tests::session::Hops;
 use hadal_types::limits::CONFIDENCE_LEAVES_MIN;
-use hadal_types::{ColumnName, Decimal, Micros, Value};
+use hadal_types::{ColumnName, Decimal, Micros, Number, Value};
 
 use crate::sampling::query;
 
@@ -42,6 +43,10 @@ fn name(text: &str) -> ColumnName {
 
 /// Services, waiting times, and sizes that grow with these.
 fn population() -> Vec<Row> {
+    population_of(ROWS)
+}
+
+fn population_of(rows: i64) -> Vec<Row> {
     let mut random = Random::new(SEED);
     let row = |index: i64| {
         let service = *random.pick(&["web", "web", "web", "api", "api", "batch"]);
@@ -61,7 +66,7 @@ fn population() -> Vec<Row> {
         }
         Row { time: Micros(index * 1_000), cells: cells.into_iter().collect() }
     };
-    (0..ROWS).map(row).collect()
+    (0..rows).map(row).collect()
 }
 
 /// The rows that are kept, each with probability 1/rate.
@@ -79,8 +84,13 @@ fn sample(rows: &[Row], rate: impl Fn(&Row) -> i64, random: &mut Random) -> Vec<
 }
 
 fn answer(rows: &[Row]) -> ResultSet {
+    answer_by(rows, None)
+}
+
+/// The answer for a table with this `sample_key`.
+fn answer_by(rows: &[Row], key: Option<&ColumnName>) -> ResultSet {
     let mut query = query(&format!("SELECT {} FROM {TABLE}", OUTPUTS.join(", ")), rows);
-    query.ask_for_confidence();
+    query.ask_for_confidence(key);
     let blocks = engine::blocks(rows, &name(TIME_COLUMN), Cuts::Rows(256)).expect("blocks");
     engine::answer(&blocks, &query, 3, Hops::Loopback).expect("an answer")
 }
@@ -129,14 +139,23 @@ fn assert_honest(what: &str, rate: impl Fn(&Row) -> i64) {
 }
 
 /// Checks how many of the intervals of each output contain the true value.
-#[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
 fn assert_coverage(what: &str, within: impl Fn(usize) -> Option<u32>) {
+    assert_within((what, DRAWS), &COVERAGE, within);
+}
+
+/// Checks that these shares of the intervals contain the true value.
+#[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
+fn assert_within(
+    (what, draws): (&str, u64),
+    expected: &RangeInclusive<f64>,
+    within: impl Fn(usize) -> Option<u32>,
+) {
     let mut failures = Vec::new();
     for (index, output) in OUTPUTS.iter().enumerate() {
         let Some(within) = within(index) else { continue };
-        let coverage = f64::from(within) / DRAWS as f64;
+        let coverage = f64::from(within) / draws as f64;
         println!("seed {SEED}, {what}, {output}: {coverage:.3} within");
-        if !COVERAGE.contains(&coverage) {
+        if !expected.contains(&coverage) {
             failures.push(format!("{output}: {coverage}"));
         }
     }
@@ -163,6 +182,113 @@ fn intervals_of_rates_that_depend_on_the_values_are_honest() {
         true => 1,
         false => 10,
     });
+}
+
+/// The rows of the table of users: users have some rows each, and enough of them have to be kept.
+const ROWS_OF_USERS: i64 = 4 * ROWS;
+
+/// Rows of users, of whom each has a row or many, a time that is typical of the user, and favors a
+/// service. A few rows have no user.
+fn population_of_users() -> Vec<Row> {
+    let mut random = Random::new(SEED);
+    let mut rows = population_of(ROWS_OF_USERS);
+    let mut user: u64 = 0;
+    let (mut left, mut delay, mut service) = (0, 0, "web");
+    for row in &mut rows {
+        if left == 0 {
+            user += 1;
+            left = 1 + random.below(4) * random.below(4);
+            delay = i64::try_from(random.below(200)).expect("fits");
+            service = *random.pick(&["web", "api", "batch"]);
+        }
+        left -= 1;
+        if random.percent(3) {
+            continue;
+        }
+        let delayed =
+            number(&row.cells[&name("ms")]) + f64::from(i32::try_from(delay).expect("fits"));
+        row.cells.insert(name("ms"), Value::Number(Number::from_f64(delayed).expect("finite")));
+        row.cells.insert(name("user"), Value::string(&user.to_string()));
+        if random.percent(80) {
+            row.cells.insert(name("service"), Value::string(service));
+        }
+    }
+    rows
+}
+
+/// All rows of a user, or none; rows without one each by itself.
+fn sample_of_users(rows: &[Row], rate: impl Fn(&Row) -> i64, random: &mut Random) -> Vec<Row> {
+    let mut draws: BTreeMap<String, u64> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for row in rows {
+        let of_row = random.below(usize::try_from(DRAWN).expect("fits"));
+        let of_row = u64::try_from(of_row).expect("fits");
+        let user = row.cells.get(&name("user")).map(ToString::to_string);
+        let drawn = user.map_or(of_row, |user| *draws.entry(user).or_insert(of_row));
+        let rate = rate(row);
+        if drawn.is_multiple_of(u64::try_from(rate).expect("positive")) {
+            let mut row = row.clone();
+            row.cells.insert(name("sample_rate"), Value::integer(rate));
+            kept.push(row);
+        }
+    }
+    kept
+}
+
+/// A multiple of all rates.
+const DRAWN: u64 = 1_000_000;
+
+fn assert_honest_by_user(
+    (what, draws): (&str, u64),
+    rate: impl Fn(&Row) -> i64,
+    coverage: RangeInclusive<f64>,
+) {
+    let rows = population_of_users();
+    let user = name("user");
+    let truths = truths(&rows, &answer(&rows));
+    let mut within = [0_u32; OUTPUTS.len()];
+    for draw in 0..draws {
+        let kept = sample_of_users(&rows, &rate, &mut Random::new(derive(SEED, draw)));
+        let sampled = answer_by(&kept, Some(&user));
+        for (index, interval) in sampled.intervals[0].iter().enumerate() {
+            let Interval::Between(low, high) = *interval else {
+                assert_eq!(
+                    (*interval, is_percentile(index)),
+                    (Interval::None, true),
+                    "draw {draw}"
+                );
+                continue;
+            };
+            within[index] += u32::from(low <= truths[index] && truths[index] <= high);
+        }
+    }
+    assert_within((what, draws), &coverage, |index| {
+        (!is_percentile(index)).then_some(within[index])
+    });
+}
+
+#[test]
+fn intervals_by_key_are_honest() {
+    assert_honest_by_user(("users are kept", DRAWS), |_| 4, COVERAGE);
+}
+
+#[test]
+fn intervals_by_key_with_several_rates_are_not_too_narrow() {
+    // Later rows are sampled again, so rows of one user have two rates.
+    let rate = |row: &Row| if row.time.0 < ROWS_OF_USERS * 500 { 8 } else { 4 };
+    assert_honest_by_user(("users are kept, some twice", DRAWS / 4), rate, *COVERAGE.start()..=1.0);
+}
+
+#[test]
+fn rows_of_a_key_are_no_independent_rows() {
+    let rows = population_of_users();
+    let kept = sample_of_users(&rows, |_| 4, &mut Random::new(SEED));
+    let width = |answer: ResultSet| match answer.intervals[0][0] {
+        Interval::Between(low, high) => high - low,
+        other => panic!("{other:?}"),
+    };
+    let (by_user, by_row) = (width(answer_by(&kept, Some(&name("user")))), width(answer(&kept)));
+    assert!(by_user > 1.5 * by_row, "{by_user} and {by_row}");
 }
 
 /// How many leaves there are, and how many of them are missing.
@@ -202,7 +328,7 @@ fn assert_honest_without_leaves(what: &str, rate: i64) {
         let missing: usize = silent.iter().map(|(_, rows)| rows).sum();
         let answering: Vec<Vec<_>> = answering.iter().map(|(blocks, _)| blocks.clone()).collect();
         let mut query = query(&outputs, &kept);
-        query.ask_for_confidence();
+        query.ask_for_confidence(None);
         let sampled = engine::answer_of_leaves(&answering, missing as u64, &query);
         let sampled = sampled.expect("an answer");
         for (index, interval) in sampled.intervals[0].iter().enumerate() {
@@ -245,7 +371,7 @@ fn few_leaves_have_no_interval() {
         .map(|rows| engine::blocks(rows, &name(TIME_COLUMN), Cuts::Rows(256)).expect("blocks"))
         .collect();
     let mut query = query(&format!("SELECT count(*) FROM {TABLE}"), &rows);
-    query.ask_for_confidence();
+    query.ask_for_confidence(None);
     let of = |leaves| engine::answer_of_leaves(leaves, 10, &query).expect("an answer").intervals;
     assert!(matches!(of(&leaves)[0][0], Interval::OfAll { .. }));
     assert_eq!(of(&leaves[1..])[0][0], Interval::TooFew);

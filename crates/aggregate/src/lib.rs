@@ -45,6 +45,7 @@ pub use state::log_histogram::LogHistogram;
 pub use state::min_max::MinMax;
 pub use state::quantiles::buckets::QUANTILE_BUCKET_MAX;
 pub use state::quantiles::{QUANTILES_VERSION, Quantiles, QuantilesParts};
+pub use state::random_groups::{KeyGroup, RandomGroups};
 pub use state::sum::{Sum, SumParts, weighted};
 pub use state::top_values::{TopValues, TopValuesParts};
 pub use state::user::UserState;

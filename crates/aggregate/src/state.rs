@@ -13,6 +13,7 @@ pub(crate) mod log_histogram;
 pub(crate) mod min_max;
 pub(crate) mod quantiles;
 pub(crate) mod quotient;
+pub(crate) mod random_groups;
 pub(crate) mod sorted_runs;
 pub(crate) mod sum;
 pub(crate) mod superaccumulator;
@@ -32,6 +33,7 @@ use crate::state::histogram::Histogram;
 use crate::state::log_histogram::LogHistogram;
 use crate::state::min_max::MinMax;
 use crate::state::quantiles::Quantiles;
+use crate::state::random_groups::RandomGroups;
 use crate::state::sum::Sum;
 use crate::state::top_values::TopValues;
 use crate::state::user::UserState;
@@ -70,6 +72,8 @@ pub enum State {
     LogHistogram(LogHistogram),
     /// Finishes histograms with given edges.
     EdgeHistogram(EdgeHistogram),
+    /// Finishes nothing; confidence intervals are computed from it.
+    RandomGroups(RandomGroups),
     /// Finishes a user aggregate.
     User(UserState),
 }
@@ -90,6 +94,7 @@ impl State {
             StateKind::TopValues => Self::TopValues(TopValues::default()),
             StateKind::LogHistogram(base) => Self::LogHistogram(LogHistogram::new(base)),
             StateKind::EdgeHistogram => Self::EdgeHistogram(EdgeHistogram::default()),
+            StateKind::RandomGroups => Self::RandomGroups(RandomGroups::default()),
             StateKind::User(aggregate) => Self::User(UserState::new(aggregate)),
         }
     }
@@ -109,6 +114,7 @@ impl State {
             Self::TopValues(_) => StateKind::TopValues,
             Self::LogHistogram(histogram) => StateKind::LogHistogram(histogram.base()),
             Self::EdgeHistogram(_) => StateKind::EdgeHistogram,
+            Self::RandomGroups(_) => StateKind::RandomGroups,
             Self::User(user) => StateKind::User(user.aggregate()),
         }
     }
@@ -153,7 +159,7 @@ impl State {
                     histogram.add(number, weight);
                 }
             }
-            Self::ArgMinMax(_) | Self::EdgeHistogram(_) => {
+            Self::ArgMinMax(_) | Self::EdgeHistogram(_) | Self::RandomGroups(_) => {
                 debug_assert!(false, "a pair has two values");
             }
             Self::User(_) => debug_assert!(false, "a user aggregate needs its definition"),
@@ -178,6 +184,7 @@ impl State {
                     histogram.add(number, edges, weight);
                 }
             }
+            Self::RandomGroups(groups) => groups.add(as_number(value), second, weight),
             state => debug_assert!(false, "{:?} has no pairs", state.kind()),
         }
     }
@@ -225,6 +232,7 @@ impl State {
                 histogram.merge(other);
             }
             (Self::EdgeHistogram(histogram), Self::EdgeHistogram(other)) => histogram.merge(other),
+            (Self::RandomGroups(groups), Self::RandomGroups(other)) => groups.merge(other),
             (Self::User(user), Self::User(other)) if user.aggregate() == other.aggregate() => {
                 user.merge(other);
             }
@@ -245,6 +253,7 @@ impl State {
             Self::TopValues(top) => top.heap_bytes(),
             Self::LogHistogram(histogram) => histogram.heap_bytes(),
             Self::EdgeHistogram(histogram) => histogram.heap_bytes(),
+            Self::RandomGroups(groups) => groups.heap_bytes(),
             Self::User(user) => user.heap_bytes(),
         }
     }

@@ -393,7 +393,10 @@ pub(crate) async fn run(
     form: IntervalForm,
 ) -> Result<QueryResult, FrontendError> {
     if form != IntervalForm::None {
-        query.ask_for_confidence();
+        // A table of unknown settings is unknown to all leaves, too, and has no rows.
+        let settings = frontend.table_settings.of(&query.table).await.ok().flatten();
+        let key = settings.and_then(|settings| settings.value.sample_key);
+        query.ask_for_confidence(key.as_ref());
     }
     let confidence = query.confidence.clone();
     let is_grouped = matches!(query.kind, QueryKind::Groups { .. });

@@ -28,6 +28,9 @@ pub enum StateKind {
     LogHistogram(u16),
     /// The state of a histogram with the edges of the second expression: a constant histogram.
     EdgeHistogram,
+    /// n, Σw and Σwx of the rows in random groups of the values of the second expression, for
+    /// confidence intervals of tables with a `sample_key`. No aggregate is finished from it.
+    RandomGroups,
     /// The state of a user aggregate of the query's [`crate::FunctionRegistry`].
     User(AggregateId),
 }
@@ -95,7 +98,10 @@ impl StateKind {
     /// Whether the state accumulates pairs of values ([`crate::Measure::second`]).
     #[must_use]
     pub const fn is_of_pairs(self) -> bool {
-        matches!(self, Self::Covariance | Self::ArgMinMax | Self::EdgeHistogram)
+        matches!(
+            self,
+            Self::Covariance | Self::ArgMinMax | Self::EdgeHistogram | Self::RandomGroups
+        )
     }
 
     /// Whether rows may weigh what they add to variances ([`crate::Weighting::SamplingVariance`]).

@@ -10,14 +10,18 @@
 //! Where leaves are missing, those that answered are a sample of all: clusters of rows. Totals are
 //! estimated by their ratio to the stored rows, and vary as they do between leaves (same book,
 //! section 8.6). For that, each leaf adds one pair of its own totals to more measures.
+//!
+//! In a table with a `sample_key` all rows of a key are kept, or none. Then the variance is that of
+//! totals over random groups of keys (Wolter, "Introduction to Variance Estimation", 2007, chapter
+//! 2), and percentiles have no interval.
 
 use std::collections::BTreeMap;
 
-use hadal_types::Value;
 use hadal_types::limits::CONFIDENCE_TOTALS_MAX;
+use hadal_types::{ColumnName, Kind, Logical, Value};
 
 use crate::aggregate_function::{AggregateFunction, StateKind};
-use crate::expr::{Expr, GroupInput, OutputExpr, RowExpr};
+use crate::expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput};
 use crate::function::Function;
 use crate::measure::{Measure, Weighting};
 use crate::total::{LeafTotal, Total};
@@ -35,6 +39,9 @@ pub struct ConfidencePlan {
     /// The index of the measure of quantiles whose rows weigh their variance, by that of the
     /// measure of the same quantiles.
     pub quantiles: BTreeMap<usize, usize>,
+    /// The index of the measure of random groups of keys, by the index of the measure whose values
+    /// these are of, or `None` for all rows. Empty if rows were kept independently.
+    pub random_groups: BTreeMap<Option<usize>, usize>,
     /// The index of the measure of two totals of each leaf, the lower first.
     pub leaves: BTreeMap<(LeafTotal, LeafTotal), usize>,
 }
@@ -170,19 +177,27 @@ impl OutputConfidence {
 }
 
 impl ConfidencePlan {
-    /// The plan for these outputs. Adds the measures that their intervals are computed from.
+    /// The plan for these outputs. Adds the measures that their intervals are computed from. `key`
+    /// is the table's `sample_key`.
     #[must_use]
     pub fn new<'e>(
         outputs: impl IntoIterator<Item = &'e OutputExpr>,
+        key: Option<&ColumnName>,
         measures: &mut Vec<Measure>,
     ) -> Self {
         let mut plan = Self::default();
         for expr in outputs {
-            let confidence = OutputConfidence::of(expr, CONFIDENCE_TOTALS_MAX);
+            let mut confidence = OutputConfidence::of(expr, CONFIDENCE_TOTALS_MAX);
             match &confidence {
+                OutputConfidence::Quantile(..) if key.is_some() => {
+                    confidence = OutputConfidence::None;
+                }
                 OutputConfidence::Quantile(measure, _) => plan.add_quantiles(measures, *measure),
                 OutputConfidence::Smooth(smooth) => {
-                    plan.add_products(measures, &smooth.totals());
+                    match key {
+                        Some(key) => plan.add_random_groups(measures, key, &smooth.totals()),
+                        None => plan.add_products(measures, &smooth.totals()),
+                    }
                     plan.add_leaf_totals(measures, &smooth.totals());
                 }
                 OutputConfidence::None | OutputConfidence::Exact => {}
@@ -198,6 +213,25 @@ impl ConfidencePlan {
             measures.push(Measure { weighting: Weighting::SamplingVariance, ..of });
             measures.len() - 1
         });
+    }
+
+    /// Adds the measures of these totals by random groups of keys.
+    fn add_random_groups(
+        &mut self,
+        measures: &mut Vec<Measure>,
+        key: &ColumnName,
+        totals: &[Total],
+    ) {
+        for of in totals.iter().map(|total| total.measure()) {
+            self.random_groups.entry(of).or_insert_with(|| {
+                let one = || Expr::Literal(Value::integer(1));
+                let argument = of.map_or_else(one, |of| measures[of].argument.clone());
+                let second = Some(key_of_row(key));
+                let kind = StateKind::RandomGroups;
+                measures.push(Measure { second, ..Measure::new(kind, argument) });
+                measures.len() - 1
+            });
+        }
     }
 
     /// Adds the measures of these totals, and of the stored rows, of each leaf.
@@ -234,6 +268,12 @@ impl ConfidencePlan {
     }
 }
 
+/// The key that a row is kept by. A row without one is kept by itself, so its time has to do.
+fn key_of_row(key: &ColumnName) -> RowExpr {
+    let column = ColumnRef { name: key.clone(), kind: Kind::String, logical: Logical::Plain };
+    Expr::call(Function::Coalesce, [RowInput::Column(column), RowInput::Time].map(Expr::Leaf))
+}
+
 /// Adds a measure of two totals of each leaf; returns its index.
 fn add_of_leaves(measures: &mut Vec<Measure>, pair: [LeafTotal; 2]) -> usize {
     let none = || RowExpr::Literal(Value::Null);
@@ -257,13 +297,12 @@ fn add(measures: &mut Vec<Measure>, kind: StateKind, [first, second]: [usize; 2]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::RowInput;
 
     fn plan(outputs: &[OutputExpr]) -> (ConfidencePlan, Vec<StateKind>) {
         let argument = || RowExpr::Leaf(RowInput::Time);
         let kinds = [StateKind::Moments, StateKind::Moments, StateKind::Quantiles];
         let mut measures = kinds.map(|kind| Measure::new(kind, argument())).to_vec();
-        let plan = ConfidencePlan::new(outputs, &mut measures);
+        let plan = ConfidencePlan::new(outputs, None, &mut measures);
         let added = measures[3..].iter();
         let added = added.filter(|of| !matches!(of.weighting, Weighting::Leaves(_)));
         let added = added.inspect(|of| assert_eq!(of.weighting, Weighting::SamplingVariance));
@@ -307,6 +346,25 @@ mod tests {
         assert_eq!(kinds, [StateKind::Quantiles]);
         assert_eq!(plan.quantiles, [(2, 3)].into());
         assert_eq!(plan.outputs[1], OutputConfidence::Quantile(2, 900_000));
+    }
+
+    #[test]
+    fn tables_with_a_key_need_random_groups_once() {
+        let measure = |kind| Measure::new(kind, RowExpr::Leaf(RowInput::Time));
+        let mut measures = vec![measure(StateKind::Moments), measure(StateKind::Quantiles)];
+        let count = Expr::Leaf(GroupInput::Count);
+        let average = aggregate(0, AggregateFunction::Avg);
+        let outputs = [count.clone(), average.clone(), Expr::call(Function::Add, [count, average])];
+        let median = aggregate(1, AggregateFunction::QuantileCont(500_000));
+        let key = ColumnName::new("user").expect("a name");
+        let outputs = outputs.iter().chain([&median]);
+        let plan = ConfidencePlan::new(outputs, Some(&key), &mut measures);
+        assert_eq!(plan.outputs[3], OutputConfidence::None);
+        let of = |index: usize| (&measures[index].kind, measures[index].second.is_some());
+        assert_eq!(plan.random_groups.len(), 2);
+        assert_eq!(of(plan.random_groups[&None]), (&StateKind::RandomGroups, true));
+        assert_eq!(of(plan.random_groups[&Some(0)]), (&StateKind::RandomGroups, true));
+        assert!(plan.variances.is_empty() && plan.covariances.is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_types::{Micros, TableName, TimeRange, Value, limits};
+use hadal_types::{ColumnName, Micros, TableName, TimeRange, Value, limits};
 
 use crate::aggregate_function::AggregateFunction;
 use crate::confidence::ConfidencePlan;
@@ -189,11 +189,11 @@ impl Query {
     }
 
     /// Asks for the confidence intervals of the outputs: adds the measures that they are computed
-    /// from. Raw rows have no intervals.
-    pub fn ask_for_confidence(&mut self) {
+    /// from. Raw rows have no intervals. `key` is the table's `sample_key`.
+    pub fn ask_for_confidence(&mut self, key: Option<&ColumnName>) {
         if let QueryKind::Groups { measures, .. } = &mut self.kind {
             let outputs = self.outputs.iter().map(|output| &output.expr);
-            self.confidence = Some(ConfidencePlan::new(outputs, measures).into());
+            self.confidence = Some(ConfidencePlan::new(outputs, key, measures).into());
         }
     }
 

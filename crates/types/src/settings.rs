@@ -160,7 +160,8 @@ impl TableSettings {
             }
         }
         if self.sample_age() == AgeLimit::Unlimited {
-            let how = self.set_of(&["sample_by", "sample_keep", "sample_key", "sample_least"]);
+            // Senders may sample by the key, too: confidence intervals allow for it.
+            let how = self.set_of(&["sample_by", "sample_keep", "sample_least"]);
             let tell = |name: &str| format!("{name} does nothing without sample_after");
             idle.extend(how.into_iter().map(tell));
         }
@@ -398,15 +399,8 @@ mod tests {
                 ],
             ),
             ("cold_after", "none", vec!["sample_after=8d does nothing: rows go at age=7d"]),
-            ("sample_after", "none", vec!["sample_key does nothing without sample_after"]),
-            (
-                "sample_keep",
-                "1/5",
-                vec![
-                    "sample_keep does nothing without sample_after",
-                    "sample_key does nothing without sample_after",
-                ],
-            ),
+            ("sample_after", "none", vec![]),
+            ("sample_keep", "1/5", vec!["sample_keep does nothing without sample_after"]),
         ] {
             settings.set(name, text).expect("set");
             assert_eq!(settings.idle(), idle, "{name}={text}");

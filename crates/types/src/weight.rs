@@ -61,6 +61,16 @@ impl Weight {
         let variance = i64::try_from(weight * (weight - unit) / unit).unwrap_or(i64::MAX);
         Self::from_millionths(variance.min(Self::MILLIONTHS_MAX))
     }
+
+    /// √(w(w − 1)), rounded down to millionths. Its square times that of a key's sum is what a key
+    /// adds to the estimated variance of a sum, if all rows of a key are kept with probability 1/w,
+    /// or none. `None` if it is not above zero.
+    #[must_use]
+    pub fn sampling_deviation(self) -> Option<Self> {
+        let (unit, weight) = (i128::from(Self::UNIT), i128::from(self.0));
+        let squared = weight * (weight - unit);
+        i64::try_from(squared.max(0).isqrt()).ok().and_then(Self::from_millionths)
+    }
 }
 
 #[cfg(test)]
@@ -80,6 +90,17 @@ mod tests {
         assert_eq!(variance("31624").map(Weight::millionths), Some(Weight::MILLIONTHS_MAX));
         assert_eq!(variance("1"), None);
         assert_eq!(variance("0.5"), None);
+    }
+
+    #[test]
+    fn a_deviation_is_the_square_root_of_a_variance() {
+        let deviation = |rate: &str| weigh(rate).ok().and_then(Weight::sampling_deviation);
+        assert_eq!(deviation("2").map(Weight::millionths), Some(1_414_213));
+        assert_eq!(deviation("1.25"), weigh("0.559016").ok());
+        let most = deviation("1000000000").map(Weight::millionths);
+        assert_eq!(most, Some(Weight::MILLIONTHS_MAX - Weight::UNIT / 2 - 1));
+        assert_eq!(deviation("1"), None);
+        assert_eq!(deviation("0.5"), None);
     }
 
     #[test]

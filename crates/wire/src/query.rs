@@ -341,6 +341,7 @@ fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
         StateKind::TopValues => (proto::StateKind::TopValues, 0),
         StateKind::LogHistogram(base) => (proto::StateKind::LogHistogram, u32::from(base)),
         StateKind::EdgeHistogram => (proto::StateKind::EdgeHistogram, 0),
+        StateKind::RandomGroups => (proto::StateKind::RandomGroups, 0),
         StateKind::User(AggregateId(index)) => (proto::StateKind::User, index),
     }
 }
@@ -356,6 +357,7 @@ fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, DecodeError> {
         Ok(proto::StateKind::ArgMinMax) => StateKind::ArgMinMax,
         Ok(proto::StateKind::TopValues) => StateKind::TopValues,
         Ok(proto::StateKind::EdgeHistogram) => StateKind::EdgeHistogram,
+        Ok(proto::StateKind::RandomGroups) => StateKind::RandomGroups,
         Ok(proto::StateKind::LogHistogram) => {
             return decode_base(parameter).map(StateKind::LogHistogram);
         }

@@ -3,12 +3,14 @@
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    ArgMinMax, Comoments, ComomentsParts, DISTINCT_VERSION, Distinct, DistinctParts,
-    QUANTILE_BUCKET_MAX, QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts,
-    TopValues, TopValuesParts, UserState, WeightedCount,
+    ArgMinMax, Comoments, ComomentsParts, DISTINCT_VERSION, Distinct, DistinctParts, KeyGroup,
+    QUANTILE_BUCKET_MAX, QUANTILES_VERSION, Quantiles, QuantilesParts, RandomGroups, State, Sum,
+    SumParts, TopValues, TopValuesParts, UserState, WeightedCount,
 };
 use hadal_query::{FunctionRegistry, StateKind};
-use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS, TOP_VALUES_EXACT};
+use hadal_types::limits::{
+    CONFIDENCE_KEY_GROUPS, DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS, TOP_VALUES_EXACT,
+};
 use hadal_types::{Number, Weight};
 
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
@@ -39,6 +41,7 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
         State::EdgeHistogram(histogram) => {
             state::State::EdgeHistogram(encode_edge_histogram(histogram))
         }
+        State::RandomGroups(groups) => state::State::RandomGroups(encode_random_groups(groups)),
         State::User(user) => {
             state::State::User(proto::UserState { state: user.encode().map(Into::into) })
         }
@@ -71,6 +74,7 @@ pub(crate) fn decode_state(
             _ => return Err(unfit("LogHistogram", format_args!("{kind:?}"))),
         },
         state::State::EdgeHistogram(cells) => State::EdgeHistogram(decode_edge_histogram(cells)?),
+        state::State::RandomGroups(groups) => State::RandomGroups(decode_random_groups(groups)?),
         state::State::User(user) => State::User(decode_user(&user, kind, functions)?),
     };
     if state.kind() == kind {
@@ -235,11 +239,41 @@ fn encode_comoments(comoments: &Comoments) -> proto::Comoments {
     }
 }
 
+fn decode_count(
+    rows: u64,
+    weight: Option<proto::Int128>,
+    squares: Option<proto::Int128>,
+) -> Result<WeightedCount, DecodeError> {
+    let weight = decode_integer(weight).at("weight")?;
+    let squares = decode_integer(squares).at("weight_squares")?;
+    WeightedCount::from_parts(rows, weight, squares)
+        .ok_or_else(|| unfit("a negative sum, or weights without rows", "a count of rows"))
+}
+
+fn encode_random_groups(groups: &RandomGroups) -> proto::RandomGroups {
+    let group = |(index, KeyGroup { count, sum }): (u8, &KeyGroup)| proto::RandomGroup {
+        index: index.into(),
+        rows: count.rows(),
+        weight: Some(encode_integer(count.weight())),
+        weight_squares: Some(encode_integer(count.weight_squares())),
+        sum: Some(encode_sum(sum)),
+    };
+    proto::RandomGroups { groups: groups.groups().map(group).collect() }
+}
+
+fn decode_random_groups(message: proto::RandomGroups) -> Result<RandomGroups, DecodeError> {
+    at_most("groups", message.groups.len(), CONFIDENCE_KEY_GROUPS)?;
+    let groups = each("groups", message.groups, |group| {
+        let index = u8::try_from(group.index).unwrap_or(u8::MAX);
+        let count = decode_count(group.rows, group.weight, group.weight_squares)?;
+        Ok((index, KeyGroup { count, sum: decode_sum(required(group.sum)?).at("sum")? }))
+    })?;
+    RandomGroups::from_groups(groups)
+        .ok_or_else(|| unfit("groups out of order or without rows", "ascending groups with rows"))
+}
+
 fn decode_comoments(message: proto::Comoments) -> Result<Comoments, DecodeError> {
-    let weight = decode_integer(message.weight).at("weight")?;
-    let squares = decode_integer(message.weight_squares).at("weight_squares")?;
-    let count = WeightedCount::from_parts(message.rows, weight, squares)
-        .ok_or_else(|| unfit("a negative sum, or weights without rows", "a count of rows"))?;
+    let count = decode_count(message.rows, message.weight, message.weight_squares)?;
     let sums = message.sums.into_iter().map(|sum| [sum.decimals.into(), sum.doubles.into()]);
     Comoments::from_parts(&ComomentsParts { count, sums: sums.collect() })
         .ok_or_else(|| unfit("sums of another number or size", "two or five exact sums"))

@@ -320,6 +320,7 @@ fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunc
         StateKind::LogHistogram(base) => vec![AggregateFunction::LogHistogram(base)],
         StateKind::EdgeHistogram => vec![AggregateFunction::EdgeHistogram],
         StateKind::User(id) => vec![AggregateFunction::User(id)],
+        StateKind::RandomGroups => Vec::new(),
     }
 }
 

@@ -4,14 +4,15 @@
 //! variances and covariances. Gradients are computed with dual numbers.
 
 use hadal_query::{ConfidencePlan, OutputConfidence, OutputExpr, SmoothExpr, Total};
-use hadal_types::limits::CONFIDENCE_EFFECTIVE_ROWS_MIN;
+use hadal_types::limits::{CONFIDENCE_EFFECTIVE_ROWS_MIN, CONFIDENCE_KEY_GROUPS};
 use hadal_types::{Value, Weight};
 
 use crate::finish::group_states::{GroupStates, events};
-use crate::finish::missing_leaves::AnsweredLeaves;
+use crate::finish::missing_leaves::{AnsweredLeaves, quantile_of_t};
 use crate::state::State;
 use crate::state::comoments::Comoments;
 use crate::state::quantiles::Quantiles;
+use crate::state::random_groups;
 use crate::state::weighted_count::WeightedCount;
 
 /// The 97.5 % quantile of the normal distribution.
@@ -22,6 +23,8 @@ const SHORTFALL_MAX: f64 = 1e-3;
 /// A sum of this share of its parts is nothing but rounding.
 const ROUNDING: f64 = 1e-12;
 const MILLION: f64 = 1e6;
+/// A variance that is computed from random groups has one degree of freedom less than groups.
+const INVERSE_FREEDOM_OF_KEYS: f64 = 1.0 / (CONFIDENCE_KEY_GROUPS as f64 - 1.0);
 
 /// The 95 % confidence interval of one number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -107,10 +110,43 @@ impl Totals<'_> {
         if variance == 0.0 {
             return Some(Interval::Between(value, value));
         }
-        if are_too_few(&totals) {
+        if self.are_too_few(&totals)? {
             return Some(Interval::TooFew);
         }
-        Some(around(value, DEVIATIONS * variance.sqrt()))
+        let deviations = match self.is_by_key() {
+            true => quantile_of_t(DEVIATIONS, INVERSE_FREEDOM_OF_KEYS),
+            false => DEVIATIONS,
+        };
+        Some(around(value, deviations * variance.sqrt()))
+    }
+
+    /// Whether all rows of a key were kept, or none.
+    fn is_by_key(&self) -> bool {
+        !self.plan.random_groups.is_empty()
+    }
+
+    /// Whether the rows or keys behind one of these totals are too few for an interval.
+    fn are_too_few(&self, totals: &[(WeightedCount, f64)]) -> Option<bool> {
+        if !self.is_by_key() {
+            return Some(are_too_few(totals));
+        }
+        let keys = self.totals.iter().map(|total| {
+            let weights = self.by_random_group(*total)?.weights;
+            let sum = weights.iter().sum::<f64>();
+            let variance = random_groups::covariance(&weights, &weights);
+            // Keys of equal weight: (Σw)² / Σw², by sums of keys.
+            Some(if variance > 0.0 { sum.powi(2) / variance } else { f64::INFINITY })
+        });
+        let keys = keys.collect::<Option<Vec<f64>>>()?;
+        let fewest = keys.into_iter().fold(f64::INFINITY, f64::min);
+        Some(fewest < CONFIDENCE_EFFECTIVE_ROWS_MIN)
+    }
+
+    /// The totals of a total's rows by random groups of keys.
+    fn by_random_group(&self, total: Total) -> Option<random_groups::Totals> {
+        let state = self.states.state(*self.plan.random_groups.get(&total.measure())?)?;
+        let State::RandomGroups(groups) = &*state else { return None };
+        groups.totals()
     }
 
     /// The estimate for all leaves, and its interval. In the variance of a sample of leaves whose
@@ -124,7 +160,7 @@ impl Totals<'_> {
     ) -> Option<Interval> {
         let totals: Vec<(WeightedCount, f64)> =
             self.totals.iter().map(|total| self.states.total(*total)).collect::<Option<_>>()?;
-        if !leaves.are_enough() || are_too_few(&totals) {
+        if !leaves.are_enough() || self.are_too_few(&totals)? {
             return Some(Interval::TooFew);
         }
         let sums: Vec<f64> = totals.iter().map(|(_, sum)| leaves.estimate(*sum)).collect();
@@ -136,7 +172,14 @@ impl Totals<'_> {
         let of_rows = self.variance(&gradient, &|left, right| {
             self.covariance(self.totals[left], self.totals[right])
         })?;
-        let width = leaves.half_width(between_leaves, leaves.estimate(of_rows), DEVIATIONS);
+        // The rows of a key are on all leaves, so its sums are as much larger as the estimates.
+        let width = match self.is_by_key() {
+            true => {
+                let of_keys = leaves.estimate(leaves.estimate(of_rows));
+                leaves.half_width(between_leaves, (of_keys, INVERSE_FREEDOM_OF_KEYS), DEVIATIONS)
+            }
+            false => leaves.half_width(between_leaves, (leaves.estimate(of_rows), 0.0), DEVIATIONS),
+        };
         match around(value, width) {
             Interval::Between(low, high) => Some(Interval::OfAll { estimate: value, low, high }),
             other => Some(other),
@@ -202,8 +245,15 @@ impl Totals<'_> {
         })
     }
 
-    /// Σw(w − 1)·x·y.
+    /// Σw(w − 1)·x·y over rows, or over keys of their sums.
     fn covariance(&self, left: Total, right: Total) -> Option<f64> {
+        if self.is_by_key() {
+            let of = |total| {
+                let totals = self.by_random_group(total)?;
+                Some(if matches!(total, Total::Sum(_)) { totals.sums } else { totals.weights })
+            };
+            return Some(random_groups::covariance(&of(left)?, &of(right)?));
+        }
         match (left, right) {
             (Total::Rows, Total::Rows) => Some(excess(self.states.count())),
             (Total::Rows, Total::Count(measure)) | (Total::Count(measure), Total::Rows) => {

@@ -72,23 +72,31 @@ impl AnsweredLeaves {
     }
 
     /// Half the width of an interval that is `normal` deviations wide where the variance is known.
-    /// The one between leaves has one degree of freedom less than there are leaves, and that of
-    /// many rows is as good as known (Satterthwaite, "An Approximate Distribution of Estimates of
-    /// Variance Components", Biometrics 1946).
-    pub(crate) fn half_width(&self, between_leaves: f64, of_rows: f64, normal: f64) -> f64 {
+    /// The one between leaves has one degree of freedom less than there are leaves. `of_rows` is
+    /// that of the sampled rows and the inverse of its degrees of freedom, which is 0 if they are
+    /// many (Satterthwaite, "An Approximate Distribution of Estimates of Variance Components",
+    /// Biometrics 1946).
+    pub(crate) fn half_width(
+        &self,
+        between_leaves: f64,
+        (of_rows, inverse_freedom): (f64, f64),
+        normal: f64,
+    ) -> f64 {
         let all = between_leaves + of_rows;
         if all == 0.0 {
             return 0.0;
         }
-        let share = between_leaves / all;
-        quantile_of_t(normal, share.powi(2) / (self.leaves - 1.0)) * all.sqrt()
+        let (of_leaves, of_rows) = (between_leaves / all, of_rows / all);
+        let inverse_freedom =
+            of_leaves.powi(2) / (self.leaves - 1.0) + of_rows.powi(2) * inverse_freedom;
+        quantile_of_t(normal, inverse_freedom) * all.sqrt()
     }
 }
 
 /// The quantile of Student's t distribution beside that of the normal distribution, by the inverse
 /// of the degrees of freedom (Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964,
 /// 26.7.5: within 0.2 % from 4 degrees of freedom on).
-fn quantile_of_t(normal: f64, inverse_freedom: f64) -> f64 {
+pub(crate) fn quantile_of_t(normal: f64, inverse_freedom: f64) -> f64 {
     let x = normal;
     let terms = [
         (x.powi(3) + x) / 4.0,

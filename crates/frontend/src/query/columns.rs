@@ -79,7 +79,7 @@ fn columns_of(
     request: &QueryRequest,
 ) -> Vec<OutputColumn> {
     if request.intervals == IntervalForm::Columns {
-        query.ask_for_confidence();
+        query.ask_for_confidence(None);
     }
     let mut columns = Vec::with_capacity(query.outputs.len());
     for (index, (output, numbers)) in query.outputs.iter().zip(classes).enumerate() {

@@ -120,7 +120,7 @@ mod tests {
             output("key", hadal_query::GroupInput::Key(0)),
             output("n", hadal_query::GroupInput::Count),
         ];
-        query.ask_for_confidence();
+        query.ask_for_confidence(None);
         let mut result = QueryResult {
             columns: query.outputs.iter().map(|of| (of.name.clone(), of.value_type)).collect(),
             rows: vec![

@@ -167,6 +167,7 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
         StateKind::LogHistogram(base) => Just(AggregateFunction::LogHistogram(base)).boxed(),
         StateKind::EdgeHistogram => Just(AggregateFunction::EdgeHistogram).boxed(),
         StateKind::User(id) => Just(AggregateFunction::User(id)).boxed(),
+        StateKind::RandomGroups => unreachable!("no aggregate is finished from it"),
     }
 }
 
@@ -181,7 +182,8 @@ fn slot(kind: &QueryKind) -> BoxedStrategy<GroupInput> {
     if keys > 0 {
         slots = prop_oneof![slots, (0..keys).prop_map(GroupInput::Key)].boxed();
     }
-    for (index, measure) in measures.iter().enumerate() {
+    let is_finished = |(_, of): &(usize, &Measure)| of.kind != StateKind::RandomGroups;
+    for (index, measure) in measures.iter().enumerate().filter(is_finished) {
         let measured =
             finish(measure.kind).prop_map(move |finish| GroupInput::Measure(index, finish));
         slots = prop_oneof![slots, measured].boxed();
@@ -202,6 +204,7 @@ fn state_kind() -> impl Strategy<Value = StateKind> {
         Just(StateKind::TopValues),
         (2u16..=1_000).prop_map(StateKind::LogHistogram),
         Just(StateKind::EdgeHistogram),
+        Just(StateKind::RandomGroups),
     ]
 }
 

@@ -18,7 +18,7 @@ fn intervals(rows: &[(i64, i64)], outputs: &[OutputExpr]) -> Vec<Interval> {
         expr: expr.clone(),
     };
     query.outputs = outputs.iter().map(output).collect();
-    query.ask_for_confidence();
+    query.ask_for_confidence(None);
     let mut group = Group {
         count: WeightedCount::default(),
         states: query.measures().iter().map(|measure| State::new(measure.kind)).collect(),
