@@ -55,13 +55,19 @@ fn failed_tests_are_named() {
                test a::bad ... FAILED\n\
                test a::bad ... FAILED\n\
                \u{1b}[31mFAILED  opens the demo\u{1b}[0m\n\
-               FAULT in scene 3 of seed 4: a row is missing\n\
+               11:35:58 FAULT in scene 3 of seed 4: a row is missing\n\
+               FAULT: 3 batches are not archived\n\
+               Traceback (most recent call last):\n\
+               \x20 raise ValueError(\"no answer\")\n\
+               json.decoder.JSONDecodeError: Expecting value\n\
                error: unused variable\n\
                error: test failed, to rerun pass `-p x`\n\
                test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n";
     let names = "x: a::bad\n\
                  x: opens the demo\n\
-                 x: FAULT in scene 3 of seed 4: a row is missing\n\
+                 x: 11:35:58 FAULT in scene 3 of seed 4: a row is missing\n\
+                 x: FAULT: 3 batches are not archived\n\
+                 x: json.decoder.JSONDecodeError: Expecting value\n\
                  x: error: unused variable\n";
     assert_eq!(output("make/failures", "x", log), names);
     assert_eq!(output("make/failures", "x", "test a ... ok\n"), "");
