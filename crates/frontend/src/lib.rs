@@ -20,6 +20,7 @@ mod cluster;
 mod column_stats;
 mod column_type;
 mod column_values;
+mod contrast;
 mod error;
 mod frontend;
 mod functions;
@@ -45,6 +46,10 @@ pub use cluster::{
 pub use column_stats::ColumnStats;
 pub use column_type::{rows_of, type_of};
 pub use column_values::{ColumnValues, ColumnValuesRequest};
+pub use contrast::Contrast;
+pub use contrast::condition::{Condition, Test};
+pub use contrast::ranking::Difference;
+pub use contrast::request::ContrastRequest;
 pub use error::{ErrorContext, ErrorKind, FrontendError, Hint, Rejects};
 pub use frontend::{Frontend, FrontendConfig, blocking};
 pub use ingest::decompress::Decompressor;

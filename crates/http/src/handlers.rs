@@ -4,6 +4,7 @@ pub(crate) mod blocks;
 pub(crate) mod cluster;
 pub(crate) mod column_values;
 pub(crate) mod columns;
+pub(crate) mod contrast;
 pub(crate) mod functions;
 pub(crate) mod ingest;
 pub(crate) mod losses;

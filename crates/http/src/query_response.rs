@@ -259,7 +259,7 @@ impl Serialize for Row {
 }
 
 impl<'a> CoverageBody<'a> {
-    fn new(coverage: &'a Coverage) -> Self {
+    pub(crate) fn new(coverage: &'a Coverage) -> Self {
         let leaf = |leaf: &'a hadal_aggregate::LeafCoverage| Leaf {
             name: &leaf.name.0,
             outcome: leaf.outcome.name(),

@@ -9,8 +9,8 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use hadal_frontend::Permission;
 
 use crate::handlers::{
-    blocks, cluster, column_values, columns, functions, ingest, losses, query, revoke, rollover,
-    status, table_settings, tables,
+    blocks, cluster, column_values, columns, contrast, functions, ingest, losses, query, revoke,
+    rollover, status, table_settings, tables,
 };
 use crate::page;
 use crate::state::AppState;
@@ -33,6 +33,7 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::PUT, "/v1/log/{table}", Some(Log), put(ingest::post)),
         route(Method::DELETE, "/v1/log/{table}", Some(Define), delete(revoke::revoke)),
         route(Method::POST, "/v1/query", Some(Query), post(query::post)),
+        route(Method::POST, "/v1/explain", Some(Query), post(contrast::post)),
         route(Method::GET, "/v1/tables", Some(Query), get(tables::list)),
         route(Method::GET, "/v1/tables/{table}", Some(Query), get(tables::get)),
         route(Method::DELETE, "/v1/tables/{table}", Some(Define), delete(tables::delete)),

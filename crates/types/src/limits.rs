@@ -212,9 +212,14 @@ pub const CONFIDENCE_TOTALS_MAX: usize = 6;
 pub const CONFIDENCE_EFFECTIVE_ROWS_MIN: f64 = 100.0;
 /// Leaves that have to answer for an interval around an estimate for all leaves.
 pub const CONFIDENCE_LEAVES_MIN: usize = 5;
-/// Random groups of keys that variances are computed from in tables with a `sample_key`: each has
-/// about 150 bytes in a state. The interval of a sum has one degree of freedom less.
+/// Random groups of keys that variances are computed from in tables with a `sample_key`.
 pub const CONFIDENCE_KEY_GROUPS: usize = 128;
+/// Columns that one contrast examines.
+pub const CONTRAST_COLUMNS_MAX: usize = 200;
+/// Values of a column that a contrast examines: the most frequent ones of the selection.
+pub const CONTRAST_VALUES_MAX: u64 = 500;
+/// Findings of one contrast.
+pub const CONTRAST_FINDINGS_MAX: usize = 100;
 /// Bytes of one regular expression.
 pub const REGEX_BYTES_MAX: usize = 1_024;
 /// Bytes of the compiled program of one regular expression, and of its lazy DFA.

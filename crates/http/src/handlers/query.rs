@@ -65,7 +65,7 @@ pub(crate) async fn post(
 }
 
 /// The name that a client gives itself.
-fn client_of(headers: &HeaderMap) -> String {
+pub(crate) fn client_of(headers: &HeaderMap) -> String {
     let agent = headers.get(header::USER_AGENT);
     agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned()).unwrap_or_default()
 }
