@@ -6,7 +6,7 @@ use hadal_types::value::HistogramBucket;
 
 use crate::contrast::evidence::{Evidence, Rows};
 
-/// The ends of a range, of which an absent one is open.
+/// The ends of a range; an absent one is open.
 pub(crate) type Ends = (Option<Number>, Option<Number>);
 
 /// The buckets of both sides between the same edges.
