@@ -180,7 +180,7 @@ export const tests = [
       const said = await page.locator("body > [aria-hidden=true]").filter({ hasText: "before" }).innerText();
       const [now, before] = ["now", "before"].map((side) => numberIn(new RegExp(`${side}\\s+(\\S+)`).exec(said)[1]));
       await bars.click({ position });
-      await menu(page, "Only").click();
+      await menu(page, "Filter to this").click();
       await page.waitForURL(/filter=/);
       const within = keys(page).getAll("filter").join(" AND ");
       const counted = async (time) =>

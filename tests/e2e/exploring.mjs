@@ -90,7 +90,7 @@ export const tests = [
       const all = await rowsBehind(page);
       await page.getByRole("button", { name: "gateway", exact: true }).click();
       await picture(page, "menu");
-      await menu(page, "Only").click();
+      await menu(page, "Filter to this").click();
       await page.waitForURL(/filter=service/);
       const some = await rowsBehind(page);
       assert.ok(some > 0 && some < all, `${some} of ${all}`);

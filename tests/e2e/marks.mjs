@@ -31,7 +31,7 @@ async function chooseEach(page, url, address, press) {
   };
   const asked = (key) => keys(page).getAll(key);
 
-  const only = await choose("Only");
+  const only = await choose("Filter to this");
   await page.waitForURL(/filter=/);
   const kept = await rowsOf(url, only.condition);
   assert.ok(kept > 0 && kept < all, `${kept} of ${all}`);
@@ -106,7 +106,7 @@ export const tests = [
         await time.hover({ position: { x, y: height / 2 } });
         const top = await time.locator("[class*=dot]").first().evaluate((dot) => Number.parseFloat(dot.style.top));
         await time.hover({ position: { x, y: top } });
-        const rows = numberIn(/(\S+) stored rows?/.exec(await tip(page, "stored row").innerText())[1]);
+        const rows = numberIn(/(\S+) rows?\b/.exec(await tip(page, "row").innerText())[1]);
         await picture(page, "point");
         await time.click({ position: { x, y: top } });
         const [, name, day, start, endDay = day, end] =

@@ -84,14 +84,14 @@ function useParts(picks: readonly PickedValue[]): PartAction[] {
   if (single && picks.length === 1) {
     const filter = elementsFilter(single);
     if (!filter) return [];
-    const words = `Only with ${filter.values.length === 1 ? "this" : "all of these"} among others`;
+    const words = `Filter to those with ${filter.values.length === 1 ? "this" : "all of these"} among others`;
     return [{ label: words, kind: "only", run: () => commit(withFilter(query, filter)) }];
   }
   return picks.flatMap((pick): PartAction[] => {
     const text = cellText(pick.value, pick.type, zone, identifiers.has(pick.column));
     const label = pickLabel(pick, text);
     return [
-      { label: `Only ${label}`, kind: "only", run: () => commit(only(query, [pick])) },
+      { label: `Filter to ${label}`, kind: "only", run: () => commit(only(query, [pick])) },
       { label: `Exclude ${label}`, kind: "exclude", run: () => commit(exclude(query, [pick])) },
     ];
   });

@@ -135,11 +135,11 @@ function Compare() {
   const problem = compares ? compareProblem(query, resolved.range) : null;
   const choose = (compare: string) => commit({ ...query, compare });
   const kinds = [
-    { value: "1d", label: "with the day before" },
-    { value: "7d", label: "with the week before" },
-    { value: "28d", label: "with 4 weeks before" },
+    { value: "1d", label: "vs previous day" },
+    { value: "7d", label: "vs previous week" },
+    { value: "28d", label: "vs previous 4 weeks" },
   ];
-  const other = { value: query.compare, label: `with ${query.compare} before` };
+  const other = { value: query.compare, label: `vs ${query.compare} before` };
   const isListed = query.compare === "" || kinds.some(({ value }) => value === query.compare);
   return (
     <Stack gap={4}>
@@ -178,13 +178,13 @@ function More() {
     <Field label="More">
       <Group grow gap="xs">
         <NumberField
-          label="Series"
+          label="Top N"
           max={SERIES_MAX}
           value={query.series}
           onChange={(series) => set({ series })}
         />
         <NumberField
-          label="Rows"
+          label="Limit"
           max={LIMIT_MAX}
           value={query.limit}
           onChange={(limit) => set({ limit })}
@@ -201,7 +201,7 @@ function More() {
       <TextInput
         key={query.where}
         size="xs"
-        label="Where (SQL)"
+        label="SQL filter"
         placeholder="status >= 500 OR length(message) > 80"
         defaultValue={query.where}
         onBlur={(event) =>

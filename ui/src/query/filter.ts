@@ -52,10 +52,10 @@ const EVERY: readonly Type[] = [...SCALARS, ...LISTS];
 export const OPERATORS: Readonly<Record<Operator, OperatorFacts>> = {
   "=": { label: "is", takes: "many", types: SCALARS, opposite: "!=" },
   "!=": { label: "is not", takes: "many", types: SCALARS, opposite: "=" },
-  ">": { label: "more than", takes: "one", types: ORDERED, opposite: "<=" },
-  ">=": { label: "at least", takes: "one", types: ORDERED, opposite: "<" },
-  "<": { label: "less than", takes: "one", types: ORDERED, opposite: ">=" },
-  "<=": { label: "at most", takes: "one", types: ORDERED, opposite: ">" },
+  ">": { label: ">", takes: "one", types: ORDERED, opposite: "<=" },
+  ">=": { label: ">=", takes: "one", types: ORDERED, opposite: "<" },
+  "<": { label: "<", takes: "one", types: ORDERED, opposite: ">=" },
+  "<=": { label: "<=", takes: "one", types: ORDERED, opposite: ">" },
   contains: { label: "contains", takes: "one", types: ["string"], opposite: "!contains" },
   "!contains": { label: "does not contain", takes: "one", types: ["string"], opposite: "contains" },
   "~": { label: "matches regex", takes: "one", types: ["string"], opposite: "!~" },
@@ -70,8 +70,8 @@ export const OPERATORS: Readonly<Record<Operator, OperatorFacts>> = {
   within: { label: "has in a row", takes: "many", types: VECTOR, opposite: null },
   empty: { label: "is empty", takes: "none", types: LISTS, opposite: "!empty" },
   "!empty": { label: "is not empty", takes: "none", types: LISTS, opposite: "empty" },
-  null: { label: "is missing", takes: "none", types: EVERY, opposite: "!null" },
-  "!null": { label: "is there", takes: "none", types: EVERY, opposite: "null" },
+  null: { label: "is null", takes: "none", types: EVERY, opposite: "!null" },
+  "!null": { label: "exists", takes: "none", types: EVERY, opposite: "null" },
 };
 
 /** The operators that a column of this type can have, the usual one first. */

@@ -29,8 +29,8 @@ export const FUNCTIONS: readonly MeasureFunction[] = [
   { name: "stddev", label: "standard deviation", additive: false, fits: isNumber },
   { name: "min", label: "min", additive: false, fits: isAny },
   { name: "max", label: "max", additive: false, fits: isAny },
-  { name: "approx_count_distinct", label: "distinct values", additive: false, fits: isAny },
-  { name: "count", label: "rows with a value", additive: true, fits: isAny },
+  { name: "approx_count_distinct", label: "distinct count", additive: false, fits: isAny },
+  { name: "count", label: "count of non-null", additive: true, fits: isAny },
 ];
 
 /** The aggregate of a function over a column. */
@@ -68,10 +68,10 @@ export function isEstimated(text: Measure): boolean {
 export function measureLabel(text: Measure): string {
   const trimmed = text.trim();
   if (trimmed === "count(*)") return "events";
-  if (trimmed === "raw_count(*)") return "stored rows";
+  if (trimmed === "raw_count(*)") return "rows";
   const parts = measureParts(text);
   if (!parts) return trimmed;
-  const names: Record<string, string> = { approx_count_distinct: "distinct", p999: "p99.9" };
+  const names: Record<string, string> = { approx_count_distinct: "distinct count", p999: "p99.9" };
   const name = names[parts.fn] ?? parts.fn;
-  return parts.fn === "count" ? `rows with ${parts.column}` : `${name} of ${parts.column}`;
+  return parts.fn === "count" ? `non-null ${parts.column}` : `${name} of ${parts.column}`;
 }

@@ -35,3 +35,12 @@ export function columnOf(expression: string): string | null {
   const [, quoted] = /^"((?:[^"]|"")+)"$/.exec(text) ?? [];
   return quoted === undefined ? null : quoted.replaceAll('""', '"');
 }
+
+/** The alias of an expression; null if it has none. */
+export function aliasOf(text: string): string | null {
+  const [, name] = /\s+as\s+("(?:[^"]|"")+"|[a-z_][a-z0-9_]*)$/i.exec(text.trim()) ?? [];
+  return name === undefined ? null : columnOf(name);
+}
+
+/** A group as people read it: the name of its column, its alias, or the expression. */
+export const groupLabel = (text: string): string => aliasOf(text) ?? columnOf(text) ?? text.trim();

@@ -76,7 +76,7 @@ function ActionItems(props: {
 }) {
   const { actions, parts, onGroup } = props;
   const items = [
-    { name: "Only", icon: IconFilter, run: actions.only },
+    { name: "Filter to this", icon: IconFilter, run: actions.only },
     { name: "Exclude", icon: IconFilterOff, run: actions.exclude },
     ...parts.map(({ label, kind, run }) => ({
       name: label,

@@ -36,7 +36,7 @@ export function SeriesTip(props: {
       {...(note === null ? {} : { note })}
       lines={lines}
       columns={compared ? ["", `${chart.shift} before`, "change"] : []}
-      foot={`${more > 0 ? `… ${more} more · ` : ""}${counted(rows, "stored row")}${whose}`}
+      foot={`${more > 0 ? `… ${more} more · ` : ""}${counted(rows, "row")}${whose}`}
     />
   );
 }

@@ -48,7 +48,7 @@ function SortNote({ groups }: { groups: GroupTable }) {
   if (!groups.compared || !orderOf(query).change) return null;
   return (
     <Text size="xs" c="dimmed" mt="xs" role="note">
-      Groups with few stored rows come last.
+      Groups with few rows come last.
       {groups.partly && ` Of more groups than can be compared, the ${count(groups.found)} largest.`}
     </Text>
   );
@@ -112,7 +112,7 @@ function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; t
   return (
     <Table.Tr
       className={few ? "few" : ""}
-      title={few ? `Only ${counted(row.samples, "stored row")}` : undefined}
+      title={few ? `Only ${counted(row.samples, "row")}` : undefined}
     >
       {texts.map((text, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the place is which group column it is

@@ -2,6 +2,7 @@ import type { QuerySpec } from "../../api/types";
 import { useAnswer } from "../../explore/answers";
 import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
+import { groupLabel } from "../../query/sql";
 import { countRows } from "../../widgets/coverage/coverage";
 import { BigNumbers } from "./BigNumbers";
 import { GroupsTable } from "./GroupsTable";
@@ -16,7 +17,7 @@ export function TableView({ spec }: { spec: QuerySpec }) {
   // The rows are of the shown groups; the answer rests on those of all groups.
   const all = totals.error ? result.data : totals.data;
   const isFetching = result.isFetching || totals.isFetching;
-  const title = query.group.length === 0 ? "Totals" : "Groups";
+  const title = query.group.length === 0 ? "Total" : `By ${query.group.map(groupLabel).join(", ")}`;
   return (
     <ViewFrame
       title={title}
