@@ -129,6 +129,11 @@ export const tests = [
     async ({ page, url }) => {
       await open(page, `${url}/?${STILL}&view=time&by=kind`);
       await page.getByLabel("Compare", { exact: true }).click({ force: true });
+      await page.waitForURL(/compare=previous/);
+      await settled(page);
+      await page.getByRole("columnheader", { name: "change" }).waitFor();
+      await page.getByLabel("Compare with", { exact: true }).click();
+      await page.getByRole("option", { name: "vs previous week" }).click();
       await page.waitForURL(/compare=7d/);
       await settled(page);
       await page.getByRole("columnheader", { name: "change" }).waitFor();

@@ -1,7 +1,7 @@
 // The keys of the page. Letters do nothing while somebody types into a field.
 
 import { useHotkeys } from "@mantine/hooks";
-import type { Query } from "../query/query";
+import { PREVIOUS, type Query } from "../query/query";
 import { goLive, stepRange } from "../query/time";
 import { withView } from "../query/viewManifest";
 import { VIEWS } from "../views/registry";
@@ -11,7 +11,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["g", "group by"],
   ["m", "measure"],
   ["t", "time range"],
-  ["c", "compare with last week"],
+  ["c", "compare with the previous period"],
   [`1 – ${VIEWS.length}`, "the views"],
   ["[ ]", "earlier, later"],
   ["z", "zoom out"],
@@ -57,7 +57,7 @@ export function useKeys(
     ["g", focus("group-input")],
     ["m", focus("measure-input")],
     ["t", focus("time-input")],
-    ["c", change((it) => ({ ...it, compare: it.compare === "" ? "7d" : "" }))],
+    ["c", change((it) => ({ ...it, compare: it.compare === "" ? PREVIOUS : "" }))],
     ["[", change((it) => stepRange(it, now, -1))],
     ["]", change((it) => stepRange(it, now, 1))],
     ["z", change((it) => stepRange(it, now, 0))],

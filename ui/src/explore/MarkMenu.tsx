@@ -8,7 +8,7 @@ import {
   toggleGroup,
   withFilter,
 } from "../query/edit";
-import type { Query } from "../query/query";
+import { PREVIOUS, type Query } from "../query/query";
 import { columnOf } from "../query/sql";
 import { withRange } from "../query/time";
 import { withView } from "../query/viewManifest";
@@ -64,7 +64,7 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
   if (mark.without || picks.length > 0) actions.exclude = () => commit(without(query));
   if (range) actions.zoom = () => commit(inTime);
   if (query.view.kind !== "time") actions.overTime = () => commit(withView(narrow(inTime), "time"));
-  if (query.compare === "") actions.compare = () => commit({ ...narrow(query), compare: "7d" });
+  if (query.compare === "") actions.compare = () => commit({ ...narrow(query), compare: PREVIOUS });
   return (
     <ActionMenu
       label={mark.label}

@@ -1,9 +1,17 @@
 import { Group, Select, Stack, Switch, Tabs, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { Table } from "../api/types";
+import { durationMs } from "../base/duration";
 import type { Zone } from "../base/zone";
 import { toggleGroup, withFilter } from "../query/edit";
-import { DEFAULT_VIEW, defaultQuery, LIMIT_MAX, type Query, SERIES_MAX } from "../query/query";
+import {
+  DEFAULT_VIEW,
+  defaultQuery,
+  LIMIT_MAX,
+  PREVIOUS,
+  type Query,
+  SERIES_MAX,
+} from "../query/query";
 import { compareProblem } from "../query/spec";
 import { stepRange } from "../query/time";
 import {
@@ -128,19 +136,23 @@ function leaveOverview(query: Query, views: readonly ViewManifest[], part: Share
   return query.view.kind === DEFAULT_VIEW ? viewShowing(query, views, part) : query;
 }
 
+const KINDS = [
+  { value: PREVIOUS, label: "vs previous period" },
+  { value: "1d", label: "vs previous day" },
+  { value: "7d", label: "vs previous week" },
+  { value: "28d", label: "vs previous 4 weeks" },
+];
+const CUSTOM = "custom";
+
 function Compare() {
   const { query, resolved, views, commit } = useExplore();
   const view = views.find(({ kind }) => kind === query.view.kind);
   const compares = view?.shows.includes("comparison") === true;
   const problem = compares ? compareProblem(query, resolved.range) : null;
   const choose = (compare: string) => commit({ ...query, compare });
-  const kinds = [
-    { value: "1d", label: "vs previous day" },
-    { value: "7d", label: "vs previous week" },
-    { value: "28d", label: "vs previous 4 weeks" },
-  ];
+  const [writes, setWrites] = useState(false);
   const other = { value: query.compare, label: `vs ${query.compare} before` };
-  const isListed = query.compare === "" || kinds.some(({ value }) => value === query.compare);
+  const isListed = query.compare === "" || KINDS.some(({ value }) => value === query.compare);
   return (
     <Stack gap={4}>
       <Group gap="xs" wrap="nowrap">
@@ -148,25 +160,55 @@ function Compare() {
           size="xs"
           label="Compare"
           checked={query.compare !== ""}
-          onChange={(event) => choose(event.currentTarget.checked ? "7d" : "")}
+          onChange={(event) => choose(event.currentTarget.checked ? PREVIOUS : "")}
         />
         {query.compare !== "" && (
           <Select
             size="xs"
             aria-label="Compare with"
-            data={isListed ? kinds : [...kinds, other]}
-            value={query.compare}
+            data={[...KINDS, ...(isListed ? [] : [other]), { value: CUSTOM, label: "vs custom…" }]}
+            value={writes ? CUSTOM : query.compare}
             allowDeselect={false}
-            onChange={(value) => value && choose(value)}
+            onChange={(value) => {
+              setWrites(value === CUSTOM);
+              if (value && value !== CUSTOM) choose(value);
+            }}
           />
         )}
       </Group>
+      {query.compare !== "" && writes && (
+        <EarlierBy
+          onDone={(length) => {
+            setWrites(false);
+            choose(length);
+          }}
+        />
+      )}
       {problem && (
         <Text size="xs" c="orange.8" role="note">
           {problem}
         </Text>
       )}
     </Stack>
+  );
+}
+
+/** A length of time that is typed, by which the compared range is earlier. */
+function EarlierBy({ onDone }: { onDone: (length: string) => void }) {
+  const [text, setText] = useState("");
+  const length = text.trim().replace(/\s+/g, "");
+  const isLength = (durationMs(length) ?? 0) > 0;
+  return (
+    <TextInput
+      size="xs"
+      autoFocus
+      aria-label="Compare with how much earlier"
+      placeholder="2h, 3d, 1w, then Enter"
+      value={text}
+      error={text !== "" && !isLength && "A length of time such as 2h or 3d"}
+      onChange={(event) => setText(event.currentTarget.value)}
+      onKeyDown={(event) => event.key === "Enter" && isLength && onDone(length)}
+    />
   );
 }
 

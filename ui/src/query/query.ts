@@ -7,6 +7,9 @@ import type { Measure } from "./measure";
 /** The view that a table opens in. */
 export const DEFAULT_VIEW = "overview";
 
+/** The value of `compare` for the time just before the range, which is as long. */
+export const PREVIOUS = "previous";
+
 /** What all views share. */
 export interface SharedQuery {
   readonly table: string;
@@ -14,7 +17,10 @@ export interface SharedQuery {
   readonly from: string;
   /** The moment after the last: `now`, relative, or ISO 8601. */
   readonly to: string;
-  /** How much earlier the time is that this is compared with, as in `7d`; or empty. */
+  /**
+   * How much earlier the time is that this is compared with, as in `7d`; `previous`: the time just
+   * before the range; or empty.
+   */
   readonly compare: string;
   /** Columns, or expressions of SQL. */
   readonly group: readonly string[];

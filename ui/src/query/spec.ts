@@ -1,9 +1,9 @@
 // From the query to the requests of the page. The requests of a view are in the view's folder.
 
 import type { Column, QuerySpec } from "../api/types";
-import { durationMs } from "../base/duration";
+import { durationMs, durationText } from "../base/duration";
 import { filterSql, typeOf } from "./filter";
-import type { Query } from "./query";
+import { PREVIOUS, type Query } from "./query";
 import { quoteName, quoteText } from "./sql";
 import { bucketOf, bucketStart, isoText, type Range } from "./time";
 
@@ -48,17 +48,29 @@ export function seriesAggregates(query: Query): string[] {
 
 /** Why a query cannot be compared with an earlier time; null if it can, or is not. */
 export function compareProblem(query: Query, range: Range): string | null {
-  if (query.compare === "") return null;
+  if (query.compare === "" || query.compare === PREVIOUS) return null;
   const shift = durationMs(query.compare) ?? 0;
   return range.to - range.from > shift
-    ? `The time range is longer than ${query.compare}: pick a shorter one to compare.`
+    ? `The time range is longer than ${query.compare}: pick a shorter one, or compare with the previous period.`
     : null;
 }
 
 /** The comparison of a query over a range; nothing if there is none. */
 export function compareOf(query: Query, range: Range): Pick<QuerySpec, "compare"> {
   if (query.compare === "" || compareProblem(query, range)) return {};
-  return { compare: { shift: query.compare } };
+  const shift =
+    query.compare === PREVIOUS ? durationText(previousShift(query, range)) : query.compare;
+  return { compare: { shift } };
+}
+
+/**
+ * How much earlier the previous period is, in milliseconds: as long as the range, and up to two
+ * buckets more. The server shifts by whole buckets, and no bucket can be on both sides.
+ */
+function previousShift(query: Query, range: Range): number {
+  const bucket = bucketOf(query, range);
+  const step = durationMs(bucket) || 1000;
+  return Math.ceil((range.to - bucketStart(range.from, bucket)) / step) * step;
 }
 
 /** The time of a series: what is asked of it, and where its first bucket begins. */

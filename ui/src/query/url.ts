@@ -3,7 +3,7 @@
 
 import { durationMs } from "../base/duration";
 import { filterText, parseFilter } from "./filter";
-import { defaultQuery, LIMIT_MAX, type Query, SERIES_MAX } from "./query";
+import { defaultQuery, LIMIT_MAX, PREVIOUS, type Query, SERIES_MAX } from "./query";
 import { moment } from "./time";
 import type { IgnoredPart, ViewManifest } from "./viewManifest";
 
@@ -88,7 +88,7 @@ export function readQuery(
     ...usual,
     view,
     ...rangeTexts(keys, ignored),
-    compare: length("compare"),
+    compare: keys.get("compare") === PREVIOUS ? PREVIOUS : length("compare"),
     search: text("search"),
     where: text("where"),
     order: text("order"),

@@ -87,7 +87,7 @@ function ActionItems(props: {
     { name: "Group by…", icon: IconArrowsSplit, run: actions.groupBy && onGroup, stay: true },
     { name: "Over time", icon: IconChartLine, run: actions.overTime },
     { name: "Samples", icon: IconListDetails, run: actions.samples },
-    { name: "Compare with last week", icon: IconCalendarStats, run: actions.compare },
+    { name: "Compare with previous period", icon: IconCalendarStats, run: actions.compare },
     { name: "Copy", icon: IconCopy, run: actions.copy },
   ];
   return items

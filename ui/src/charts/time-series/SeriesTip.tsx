@@ -3,6 +3,7 @@
 
 import { change, counted, exact, exactly, SKETCH_STEP, short } from "../../base/format";
 import { timeText, type Zone } from "../../base/zone";
+import { PREVIOUS } from "../../query/query";
 import { type Point, Tip, type TipLine } from "../echart-tip";
 import type { TimeSeries } from "./data";
 import type { Drawn } from "./option";
@@ -35,7 +36,11 @@ export function SeriesTip(props: {
       head={bucketText(chart, bin, zone)}
       {...(note === null ? {} : { note })}
       lines={lines}
-      columns={compared ? ["", `${chart.shift} before`, "change"] : []}
+      columns={
+        compared
+          ? ["", chart.shift === PREVIOUS ? PREVIOUS : `${chart.shift} before`, "change"]
+          : []
+      }
       foot={`${more > 0 ? `… ${more} more · ` : ""}${counted(rows, "row")}${whose}`}
     />
   );

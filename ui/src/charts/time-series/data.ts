@@ -7,7 +7,8 @@ import { durationMs } from "../../base/duration";
 import { listText, visible } from "../../base/format";
 import { type PickedValue, picksOf } from "../../query/edit";
 import { isAdditive, isEstimated, isRate, isSum, measureLabel } from "../../query/measure";
-import { type ResolvedQuery, seriesAggregates, seriesRange } from "../../query/spec";
+import { PREVIOUS } from "../../query/query";
+import { comparedShift, type ResolvedQuery, seriesAggregates, seriesRange } from "../../query/spec";
 import type { Range } from "../../query/time";
 
 export type Values = (number | null)[];
@@ -59,7 +60,7 @@ export interface TimeSeries {
   readonly cutFirst: boolean;
   /** Whether it ends before the last bucket does. */
   readonly cutLast: boolean;
-  /** How much earlier `before` was, as in `7d`; empty without a comparison. */
+  /** How much earlier `before` was, as in `7d`, or `previous`; empty without a comparison. */
   readonly shift: string;
 }
 
@@ -83,11 +84,12 @@ export function seriesOf(
 ): TimeSeries {
   const { query } = resolved;
   const compared = answer.columns.length > 1 + query.group.length + seriesAggregates(query).length;
-  const shift = compared ? (durationMs(query.compare) ?? 0) : 0;
-  // A stale answer is drawn over its own range.
+  const shift = compared ? (comparedShift(query, resolved.range) ?? 0) : 0;
+  // A stale answer is drawn over its own range. How far back its previous period is, it does not say.
+  const previous = compared && query.compare === PREVIOUS;
   const { range, start, bucket } = seriesRange({
     ...resolved,
-    range: answered(answer, shift) ?? resolved.range,
+    range: (previous ? null : answered(answer, shift)) ?? resolved.range,
   });
   const step = durationMs(bucket) || 1000;
   const buckets = Math.max(1, Math.ceil((range.to - start) / step));
