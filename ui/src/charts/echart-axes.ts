@@ -2,6 +2,7 @@
 // a pointer. Times are moments; only their labels are in the reader's zone.
 
 import { exact, short } from "../base/format";
+import { inUnit, shownAs, type Unit } from "../base/units";
 import { unzoned, type Zone, zoned } from "../base/zone";
 import type { ChartTheme } from "./echart";
 
@@ -43,6 +44,24 @@ export function scaleOf(low: number, high: number, most: number, zero: boolean):
   const step = roundStep(to - from, most);
   return { min: Math.floor(from / step) * step, max: Math.ceil(to / step - 1e-9) * step, step };
 }
+
+/** A scale whose steps are round in the unit that people read: 50 ms of a scale of microseconds. */
+export function unitScale(
+  unit: Unit | null,
+  low: number,
+  high: number,
+  most: number,
+  zero: boolean,
+): Scale {
+  if (!(low <= high)) return scaleOf(low, high, most, zero);
+  const { factor } = shownAs(unit, Math.max(Math.abs(low), Math.abs(high)));
+  const { min, max, step } = scaleOf(low / factor, high / factor, most, zero);
+  return { min: min * factor, max: max * factor, step: step * factor };
+}
+
+/** The texts of ticks in a unit; undefined where there is none. */
+export const unitText = (unit: Unit | null) =>
+  unit === null ? undefined : (value: number) => inUnit(value, unit);
 
 /** The round values of a range, its ends included. */
 export function ticksOf(min: number, max: number, step: number): number[] {

@@ -1,7 +1,8 @@
 // A measure: an aggregate of SQL that a query computes, most often a function of one column.
 
 import type { Column } from "../api/types";
-import { columnOf, quoteName } from "./sql";
+import { type Unit, unitOfName } from "../base/units";
+import { aliasOf, columnOf, quoteName, withoutAlias } from "./sql";
 
 /** An aggregate as SQL: `count(*)`, `p95(latency_us)`, or anything else that SQL takes. */
 export type Measure = string;
@@ -38,7 +39,7 @@ export const measure = (fn: string, column: string): Measure => `${fn}(${quoteNa
 
 /** The function and the column of a measure of that form; null for any other. */
 export function measureParts(text: Measure): { fn: string; column: string } | null {
-  const [, fn, inner] = /^([a-z_0-9]+)\((.*)\)$/.exec(text.trim()) ?? [];
+  const [, fn, inner] = /^([a-z_0-9]+)\((.*)\)$/.exec(withoutAlias(text)) ?? [];
   const column = inner === undefined ? null : columnOf(inner);
   return fn === undefined || column === null ? null : { fn, column };
 }
@@ -48,11 +49,11 @@ export const isSum = (text: Measure): boolean => measureParts(text)?.fn === "sum
 
 /** Whether it is divided by the time that it is of. */
 export const isRate = (text: Measure): boolean =>
-  /^per_(second|minute|hour)\((?:[^()]|\([^()]*\))*\)$/i.test(text.trim());
+  /^per_(second|minute|hour)\((?:[^()]|\([^()]*\))*\)$/i.test(withoutAlias(text));
 
 /** Whether a bucket without rows is zero rather than unknown. */
 export function isAdditive(text: Measure): boolean {
-  if (/^(raw_)?count\(\*\)$/.test(text.trim())) return true;
+  if (/^(raw_)?count\(\*\)$/.test(withoutAlias(text))) return true;
   const fn = measureParts(text)?.fn;
   return FUNCTIONS.some(({ name, additive }) => name === fn && additive);
 }
@@ -66,12 +67,54 @@ export function isEstimated(text: Measure): boolean {
 
 /** A measure as people read it: `events`, `p95 of latency_us`. */
 export function measureLabel(text: Measure): string {
+  const alias = aliasOf(text);
+  if (alias !== null) return alias;
   const trimmed = text.trim();
   if (trimmed === "count(*)") return "events";
   if (trimmed === "raw_count(*)") return "rows";
   const parts = measureParts(text);
+  const [, rate] = /^per_second\((.*)\)$/s.exec(trimmed) ?? [];
+  if (rate !== undefined) return `${measureLabel(rate)} per second`;
+  const condition = shareOf(text);
+  if (condition !== null) return `share where ${condition}`;
   if (!parts) return trimmed;
   const names: Record<string, string> = { approx_count_distinct: "distinct count", p999: "p99.9" };
   const name = names[parts.fn] ?? parts.fn;
   return parts.fn === "count" ? `non-null ${parts.column}` : `${name} of ${parts.column}`;
+}
+
+/** The measure for how large a share of the rows meets a condition of SQL. */
+export const share = (condition: string): Measure => `avg(${condition.trim()})`;
+
+/** What can only be true or false: a comparison, or a test that ends in a word of SQL. */
+const CONDITION = /[<>=~]|\b(is|in|like|ilike|between|not)\b|^(contains|starts_with|ends_with)\(/i;
+
+/** The condition whose share of the rows is measured; null for any other measure. */
+export function shareOf(text: Measure): string | null {
+  const [, inner] = /^avg\((.*)\)$/is.exec(withoutAlias(text)) ?? [];
+  if (inner === undefined || columnOf(inner) !== null || !isOneExpression(inner)) return null;
+  return CONDITION.test(withoutQuoted(inner)) ? inner.trim() : null;
+}
+
+const withoutQuoted = (text: string) => text.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"/g, " ");
+
+/** Whether no parenthesis is closed that is not opened in the text: `a) + avg(b` is two. */
+function isOneExpression(text: string): boolean {
+  let depth = 0;
+  for (const letter of withoutQuoted(text)) {
+    if (letter === "(") depth++;
+    if (letter === ")" && --depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+/** Functions whose value has the unit of their column. */
+const KEEPS_UNIT = /^(avg|sum|min|max|stddev|median|p\d+)$/;
+
+/** The unit of a measure: that of its column, a share, or a rate; null for none. */
+export function measureUnit(text: Measure): Unit | null {
+  if (shareOf(text) !== null) return "share";
+  if (/^per_second\(/i.test(text.trim()) && isRate(text)) return "per second";
+  const parts = measureParts(text);
+  return parts && KEEPS_UNIT.test(parts.fn) ? unitOfName(parts.column) : null;
 }

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
 import { change, count, exactly, percent, short } from "../../base/format";
+import type { Unit } from "../../base/units";
 import { timeText, type Zone } from "../../base/zone";
 import { type ChartTheme, EChart, useChartTheme, useChartWidth } from "../echart";
 import styles from "../echart.module.css";
@@ -17,6 +18,8 @@ interface DistributionChartProps {
   readonly height: number;
   /** Whether the values are moments in milliseconds. */
   readonly isTime?: boolean;
+  /** The unit of the values; none if left out. */
+  readonly unit?: Unit | null;
   /**
    * Bars that were clicked or dragged over: `from` is included, `to` only where it is `closed`,
    * which the last bar is.
@@ -54,10 +57,10 @@ export function DistributionChart(props: DistributionChartProps) {
 }
 
 function SizedChart(props: DistributionChartProps & { theme: ChartTheme; width: number }) {
-  const { data, marks, zone = "UTC", height, isTime = false, theme, width } = props;
+  const { data, marks, zone = "UTC", height, isTime = false, unit = null, theme, width } = props;
   const picture = useMemo(
-    () => pictureOf(data, { theme, zone, isTime, width, height, marks }),
-    [data, theme, zone, isTime, width, height, marks],
+    () => pictureOf(data, { theme, zone, isTime, unit, width, height, marks }),
+    [data, theme, zone, isTime, unit, width, height, marks],
   );
   const [hover, setHover] = useState<Hover | null>(null);
   const { plot, from, to } = picture;

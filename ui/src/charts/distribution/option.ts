@@ -1,6 +1,7 @@
 // From bars to the picture that ECharts draws.
 
 import { short } from "../../base/format";
+import { inUnit, shownAs, type Unit } from "../../base/units";
 import type { Zone } from "../../base/zone";
 import type { ChartOption, ChartTheme } from "../echart";
 import {
@@ -13,6 +14,7 @@ import {
   ticksOf,
   tickText,
   timeTicks,
+  unitText,
   valueAxis,
 } from "../echart-axes";
 import type { Bar, Spread } from "./data";
@@ -27,6 +29,8 @@ export interface Look {
   readonly theme: ChartTheme;
   readonly zone: Zone;
   readonly isTime: boolean;
+  /** The unit of the values; null for none. */
+  readonly unit: Unit | null;
   readonly width: number;
   readonly height: number;
   readonly marks: readonly ValueMark[];
@@ -72,7 +76,7 @@ export function pictureOf(data: Spread, look: Look): Picture {
   const plot = { left: axis.room, top, width: across, height: height - top - BOTTOM };
   const ticks = look.isTime
     ? timeTicks(from, to, look.zone, across / 84)
-    : numberTicks(from, to, across / 72);
+    : numberTicks(from, to, across / 72, look.unit);
   const fitting = fittingTicks(ticks, [from, to], plot, RIGHT, theme.font);
   const option = {
     grid: { ...plot, outerBoundsMode: "none" },
@@ -86,9 +90,10 @@ export function pictureOf(data: Spread, look: Look): Picture {
   return { option, plot, from, to };
 }
 
-function numberTicks(from: number, to: number, most: number) {
-  const ticks = ticksOf(from, to, roundStep(to - from, most));
-  const text = tickText(ticks);
+function numberTicks(from: number, to: number, most: number, unit: Unit | null) {
+  const { factor } = shownAs(unit, Math.max(Math.abs(from), Math.abs(to)));
+  const ticks = ticksOf(from, to, roundStep((to - from) / factor, most) * factor);
+  const text = unitText(unit) ?? tickText(ticks);
   return ticks.map((at) => ({ at, text: text(at), bold: false }));
 }
 
@@ -156,7 +161,7 @@ function placeMarks(look: Look, from: number, to: number, across: number): Place
     .sort((a, b) => a.value - b.value)
     .map(({ label, value }) => {
       const outside = value < from || value > to;
-      const number = look.isTime ? "" : ` ${short(value)}`;
+      const number = look.isTime ? "" : ` ${inUnit(value, look.unit)}`;
       const text = `${value < from ? "← " : ""}${label}${number}${value > to ? " →" : ""}`;
       const at = Math.max(from, Math.min(to, value));
       const x = ((at - from) / (to - from)) * across;

@@ -1,7 +1,8 @@
 // The tooltip of a time bucket: each series with its value, and with its value in the compared
 // range.
 
-import { change, counted, exact, exactly, SKETCH_STEP, short } from "../../base/format";
+import { change, counted, exact, exactly, SKETCH_STEP } from "../../base/format";
+import { inUnit, type Unit } from "../../base/units";
 import { timeText, type Zone } from "../../base/zone";
 import { PREVIOUS } from "../../query/query";
 import { type Point, Tip, type TipLine } from "../echart-tip";
@@ -70,7 +71,7 @@ function lineOf(one: Drawn, bin: number, strong: boolean, chart: TimeSeries): Ti
     key,
     colour: one.colour,
     name: label,
-    values: [numberText(now, strong), ...beforeTexts(now, before, chart)],
+    values: [numberText(now, strong, chart.unit), ...beforeTexts(now, before, chart)],
     strong,
     weak: now !== null && now !== 0 && (samples[bin] ?? 0) < FEW,
   };
@@ -79,13 +80,13 @@ function lineOf(one: Drawn, bin: number, strong: boolean, chart: TimeSeries): Ti
 function beforeTexts(now: number | null, before: number | null, chart: TimeSeries): string[] {
   if (chart.shift === "") return [];
   const step = chart.estimated ? SKETCH_STEP : 0;
-  return [numberText(before, false), change(now, before, step) ?? "–"];
+  return [numberText(before, false, chart.unit), change(now, before, step) ?? "–"];
 }
 
 /** Digits beyond the tenth that matter are noise of an average. */
-function numberText(value: number | null, inFull: boolean): string {
+function numberText(value: number | null, inFull: boolean, unit: Unit | null): string {
   if (value === null) return "–";
-  if (!inFull) return short(value);
+  if (!inFull || unit !== null) return inUnit(value, unit);
   return Number.isInteger(value) ? exact(value) : exactly(value);
 }
 
@@ -124,6 +125,8 @@ function cutNote(chart: TimeSeries, bin: number, zone: Zone): string | null {
 /** A bucket in words, for who cannot see it. */
 export function spokenBucket(chart: TimeSeries, drawn: readonly Drawn[], bin: number, zone: Zone) {
   const values = sortedAt(drawn, bin).slice(0, 5);
-  const said = values.map(({ series }) => `${series.label} ${short(series.values[bin] ?? 0)}`);
+  const said = values.map(
+    ({ series }) => `${series.label} ${inUnit(series.values[bin] ?? 0, chart.unit)}`,
+  );
   return `${bucketText(chart, bin, zone)}: ${said.join(", ") || "nothing"}`;
 }

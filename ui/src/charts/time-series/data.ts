@@ -5,8 +5,16 @@ import type { Answer, Cell } from "../../api/types";
 import { OTHER_COLOUR, type Stroke, strokesOf } from "../../base/colours";
 import { durationMs } from "../../base/duration";
 import { listText, visible } from "../../base/format";
+import type { Unit } from "../../base/units";
 import { type PickedValue, picksOf } from "../../query/edit";
-import { isAdditive, isEstimated, isRate, isSum, measureLabel } from "../../query/measure";
+import {
+  isAdditive,
+  isEstimated,
+  isRate,
+  isSum,
+  measureLabel,
+  measureUnit,
+} from "../../query/measure";
 import { PREVIOUS } from "../../query/query";
 import { comparedShift, type ResolvedQuery, seriesAggregates, seriesRange } from "../../query/spec";
 import type { Range } from "../../query/time";
@@ -46,6 +54,8 @@ export interface TimeSeries {
   /** What is measured, as people read it. */
   readonly label: string;
   readonly additive: boolean;
+  /** The unit of its values; null for none. */
+  readonly unit: Unit | null;
   /** Whether small changes of it may be none. */
   readonly estimated: boolean;
   /** The time that is asked; its ends may cut the first and the last bucket. */
@@ -106,6 +116,7 @@ export function seriesOf(
   return {
     label: measureLabel(measure),
     additive,
+    unit: measureUnit(measure),
     estimated: isEstimated(measure),
     range,
     step,

@@ -1,6 +1,6 @@
 // From series to the picture that ECharts draws.
 
-import { short } from "../../base/format";
+import { inUnit } from "../../base/units";
 import type { Zone } from "../../base/zone";
 import type { ChartOption, ChartTheme } from "../echart";
 import {
@@ -8,8 +8,9 @@ import {
   labelledAxis,
   type Plot,
   type Scale,
-  scaleOf,
   timeTicks,
+  unitScale,
+  unitText,
   valueAxis,
 } from "../echart-axes";
 import { chartStrokes, type Series, type TimeSeries, type Values } from "./data";
@@ -47,7 +48,7 @@ const RIGHT = 14;
 export function pictureOf(chart: TimeSeries, look: Look): Picture {
   const drawn = drawnOf(chart, look);
   const scale = heightScale(chart, drawn, look);
-  const { option: yAxis, room } = valueAxis(scale, look.theme);
+  const { option: yAxis, room } = valueAxis(scale, look.theme, unitText(chart.unit));
   const plot = {
     left: room,
     top: TOP,
@@ -102,7 +103,7 @@ function heightScale(chart: TimeSeries, drawn: Drawn[], look: Look): Scale {
     reach(series.values);
     reach(series.before);
   }
-  return scaleOf(low, high, look.height < 200 ? 3 : 4, chart.additive);
+  return unitScale(chart.unit, low, high, look.height < 200 ? 3 : 4, chart.additive);
 }
 
 /** A point in the middle of each bucket. */
@@ -239,5 +240,5 @@ export function heightOf(value: number, { plot, scale }: Picture): number {
 /** The largest value of the chart in words. */
 export function largest(chart: TimeSeries): string {
   const [first] = chart.series;
-  return first?.max == null ? "" : `; at most ${short(first.max)} for ${first.label}`;
+  return first?.max == null ? "" : `; at most ${inUnit(first.max, chart.unit)} for ${first.label}`;
 }

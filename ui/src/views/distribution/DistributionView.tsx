@@ -2,7 +2,8 @@ import { Button, Group, Paper, Select, Skeleton, Stack, Text } from "@mantine/co
 import { useEffect } from "react";
 import { numberOf } from "../../api/client";
 import type { Answer, Cell, QuerySpec } from "../../api/types";
-import { exactly, percent, short } from "../../base/format";
+import { exactly, percent } from "../../base/format";
+import { inUnit, unitOfName } from "../../base/units";
 import { DistributionChart } from "../../charts/distribution/DistributionChart";
 import { spreadOf } from "../../charts/distribution/data";
 import { columnIndex, useAnswer } from "../../explore/answers";
@@ -120,6 +121,7 @@ function Spread(props: {
 }) {
   const { answer, summary, column, ends } = props;
   const { openMenu } = useExplore();
+  const unit = unitOfName(column);
   const value = valueReader(summary);
   const spread = spreadOf(answer);
   const marks = (["p50", "p95", "p99", "mean"] as const).flatMap((name) => {
@@ -142,7 +144,7 @@ function Spread(props: {
     const from: Filter = { column, operator: ">=", values: [String(low)] };
     const to: Filter = { column, operator: closed ? "<=" : "<", values: [String(high)] };
     openMenu({
-      label: `${column} from ${short(low)} to ${short(high)}`,
+      label: `${column} from ${inUnit(low, unit)} to ${inUnit(high, unit)}`,
       picks: [],
       point,
       narrow: (it) => withFilter(withFilter(it, from), to),
@@ -152,7 +154,7 @@ function Spread(props: {
   return (
     <Stack gap="xs">
       <Paper withBorder p="xs">
-        <DistributionChart data={spread} marks={marks} height={320} onPick={pick} />
+        <DistributionChart data={spread} marks={marks} unit={unit} height={320} onPick={pick} />
       </Paper>
       <Group gap="lg" className="numbers">
         {["smallest", "p05", "p25", "p50", "p75", "p95", "p99", "largest", "mean"].map((name) => (
@@ -160,7 +162,7 @@ function Spread(props: {
             <Text size="xs" c="dimmed">
               {LABELS[name] ?? name}
             </Text>
-            <Text size="sm">{value(name) === null ? "–" : short(value(name) ?? 0)}</Text>
+            <Text size="sm">{value(name) === null ? "–" : inUnit(value(name) ?? 0, unit)}</Text>
           </Stack>
         ))}
       </Group>

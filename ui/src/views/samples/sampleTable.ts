@@ -4,7 +4,7 @@
 import type { Answer, Cell } from "../../api/types";
 import { isHit } from "../../explore/CellText";
 import type { Query } from "../../query/query";
-import { columnOf } from "../../query/sql";
+import { columnOf, withoutAlias } from "../../query/sql";
 
 /** More columns than this are neither read nor drawn quickly; a row's detail has all. */
 export const MOST_COLUMNS = 60;
@@ -53,7 +53,7 @@ export function columnOrder(
 
 /** The columns that the shared query names. */
 function namesOf({ filters, group, measures }: Query): string[] {
-  const inside = measures.map((it) => /\((.*)\)$/.exec(it)?.[1] ?? "");
+  const inside = measures.map((it) => /\((.*)\)$/.exec(withoutAlias(it))?.[1] ?? "");
   const named = [...group, ...inside].flatMap((it) => columnOf(it) ?? []);
   return [...filters.map((it) => it.column), ...named];
 }

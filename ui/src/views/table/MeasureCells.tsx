@@ -1,19 +1,20 @@
 import { Table } from "@mantine/core";
 import { numberOf } from "../../api/client";
 import type { Cell } from "../../api/types";
-import { change, exact, listText, SKETCH_STEP, short } from "../../base/format";
+import { change, listText, SKETCH_STEP } from "../../base/format";
+import { exactInUnit, inUnit, type Unit } from "../../base/units";
 import { isBeforeFirstRow } from "../../explore/compareRange";
 import { useExplore } from "../../explore/context";
-import { isEstimated } from "../../query/measure";
+import { isEstimated, measureUnit } from "../../query/measure";
 
 /** The error of a measure: smaller changes are not significant. */
 export const stepOf = (measure: string) => (isEstimated(measure) ? SKETCH_STEP : 0);
 
 /** A number in a few characters; a list as its elements. */
-export function numberText(cell: Cell): string {
+export function numberText(cell: Cell, unit: Unit | null): string {
   if (Array.isArray(cell)) return listText(cell);
   const number = numberOf(cell);
-  return number === null ? String(cell ?? "–") : short(number);
+  return number === null ? String(cell ?? "–") : inUnit(number, unit);
 }
 
 /** The cells of a measure: its number before a bar; when compared, what it was and its change. */
@@ -28,22 +29,23 @@ export function MeasureCells(props: {
   const { resolved, table } = useExplore();
   // Where there are no rows to compare with, nothing is known to be new.
   const isComparable = before !== null || !isBeforeFirstRow(resolved, table);
+  const unit = measureUnit(measure);
   const share = top > 0 ? Math.max(0, (numberOf(now) ?? 0) / top) : 0;
   return (
     <>
-      <Table.Td ta="right" className="measured" title={exactText(now)}>
+      <Table.Td ta="right" className="measured" title={exactText(now, unit)}>
         <div className="bar" style={{ width: `${share * 100}%` }} />
-        <span className="nowrap">{numberText(now)}</span>
+        <span className="nowrap">{numberText(now, unit)}</span>
       </Table.Td>
       {compared && (
         <>
-          <Table.Td ta="right" c="dimmed" className="nowrap" title={exactText(before)}>
-            {numberText(before)}
+          <Table.Td ta="right" c="dimmed" className="nowrap" title={exactText(before, unit)}>
+            {numberText(before, unit)}
           </Table.Td>
           <Table.Td
             ta="right"
             className="nowrap"
-            title={`${exactText(before)} → ${exactText(now)}`}
+            title={`${exactText(before, unit)} → ${exactText(now, unit)}`}
           >
             {isComparable ? changeText(now, before, stepOf(measure)) : "–"}
           </Table.Td>
@@ -53,9 +55,9 @@ export function MeasureCells(props: {
   );
 }
 
-export function exactText(cell: Cell): string {
+export function exactText(cell: Cell, unit: Unit | null): string {
   if (Array.isArray(cell)) return listText(cell);
-  return cell === null ? "none" : exact(String(cell));
+  return cell === null ? "none" : exactInUnit(String(cell), unit);
 }
 
 function changeText(now: Cell, before: Cell, step: number): string {

@@ -3,6 +3,7 @@
 import type { QuerySpec } from "../../api/types";
 import type { Query } from "../../query/query";
 import { aggregatesOf, baseSpec, compareOf, orderOf, type ResolvedQuery } from "../../query/spec";
+import { withoutAlias } from "../../query/sql";
 
 /** Rows of both sides that a compared table looks at. */
 export const COMPARED_MOST = 20_000;
@@ -24,5 +25,5 @@ export function tableSpec(resolved: ResolvedQuery): QuerySpec {
 function orderSql(query: Query): string {
   const { by, ascending, change } = orderOf(query);
   // Changes are known once both sides are joined; until then the larger groups matter more.
-  return `${by} ${ascending && !change ? "ASC NULLS LAST" : "DESC NULLS LAST"}`;
+  return `${withoutAlias(by)} ${ascending && !change ? "ASC NULLS LAST" : "DESC NULLS LAST"}`;
 }

@@ -1,6 +1,7 @@
 import { Checkbox, Table, UnstyledButton } from "@mantine/core";
 import { OTHER_COLOUR, type Stroke } from "../../base/colours";
-import { change, exact, SKETCH_STEP, short } from "../../base/format";
+import { change, SKETCH_STEP } from "../../base/format";
+import { exactInUnit, inUnit, type Unit } from "../../base/units";
 import type { Series, TimeSeries } from "../../charts/time-series/data";
 import { chartStrokes } from "../../charts/time-series/data";
 import { markOf, pointOf, useExplore } from "../../explore/context";
@@ -55,6 +56,7 @@ export function SeriesTable(props: {
               stroke={strokes.get(series.key) ?? { colour: OTHER_COLOUR, dashes: null }}
               shown={!hidden.has(series.key)}
               additive={additive}
+              unit={chart.unit}
               compared={compared}
               step={chart.estimated ? SKETCH_STEP : 0}
               onToggle={(alone) => toggle(series.key, alone)}
@@ -72,13 +74,14 @@ function SeriesLine(props: {
   stroke: Stroke;
   shown: boolean;
   additive: boolean;
+  unit: Unit | null;
   compared: boolean;
   /** Changes below this are within the error of the estimate. */
   step: number;
   onToggle: (alone: boolean) => void;
   onHighlight: () => void;
 }) {
-  const { series, stroke, shown, additive, compared, step, onToggle, onHighlight } = props;
+  const { series, stroke, shown, additive, unit, compared, step, onToggle, onHighlight } = props;
   const { openMenu } = useExplore();
   const now = additive ? series.total : series.last;
   const before = additive ? series.totalBefore : series.lastBefore;
@@ -109,15 +112,15 @@ function SeriesLine(props: {
           </UnstyledButton>
         </span>
       </Table.Td>
-      <NumberCell value={now} />
-      {compared && <NumberCell value={before} />}
+      <NumberCell value={now} unit={unit} />
+      {compared && <NumberCell value={before} unit={unit} />}
       {compared && (
         <Table.Td ta="right" className="nowrap">
           {change(now, before, step) ?? "–"}
         </Table.Td>
       )}
-      <NumberCell value={series.min} />
-      <NumberCell value={series.max} />
+      <NumberCell value={series.min} unit={unit} />
+      <NumberCell value={series.max} unit={unit} />
     </Table.Tr>
   );
 }
@@ -138,10 +141,14 @@ function Swatch({ stroke }: { stroke: Stroke }) {
   );
 }
 
-function NumberCell({ value }: { value: number | null }) {
+function NumberCell({ value, unit }: { value: number | null; unit: Unit | null }) {
   return (
-    <Table.Td ta="right" className="nowrap" title={value === null ? "none" : exact(value)}>
-      {value === null ? "–" : short(value)}
+    <Table.Td
+      ta="right"
+      className="nowrap"
+      title={value === null ? "none" : exactInUnit(value, unit)}
+    >
+      {value === null ? "–" : inUnit(value, unit)}
     </Table.Td>
   );
 }

@@ -3,6 +3,7 @@ import type { MouseEvent } from "react";
 import { numberOf } from "../../api/client";
 import type { Cell, Column, ColumnValue } from "../../api/types";
 import { exact, short, visible } from "../../base/format";
+import { inUnit, unitOfName } from "../../base/units";
 import { type Filter, filterOf } from "../../query/filter";
 import { type Measure, measure } from "../../query/measure";
 import type { ResolvedQuery } from "../../query/spec";
@@ -92,7 +93,7 @@ function NumberFacts({ column }: { column: Column }) {
           <div key={name}>
             <dt>{name}</dt>
             <dd title={number === null ? "" : exact(String(cell))}>
-              {number === null ? "–" : short(number)}
+              {number === null ? "–" : inUnit(number, unitOfName(column.name))}
             </dd>
           </div>
         );

@@ -11,11 +11,14 @@ import {
   looksLikeSql,
   type MeasureOption,
   measuresOf,
+  SHARE_WHERE,
+  typedShare,
 } from "./measureOptions";
 import { PickInput, PickOption, SHOWN, SqlOption } from "./PickInput";
 
 const BACK = "back";
 const CUSTOM = "custom";
+const SHARE = "share";
 
 /** What is computed. A function and then its column are picked, or `p95 lat` or SQL is typed. */
 export function MeasurePicker(props: {
@@ -33,6 +36,10 @@ export function MeasurePicker(props: {
   const pick = (option: string) => {
     if (option === BACK || option.startsWith("f:")) {
       setFn(option === BACK ? null : option.slice(2));
+      return true;
+    }
+    if (option === SHARE) {
+      setText(SHARE_WHERE);
       return true;
     }
     const measure = option === CUSTOM ? text.trim() : option.slice(2);
@@ -85,6 +92,8 @@ function Choices(props: {
   fn: string | null;
 }) {
   const { columns, taken, text, fn } = props;
+  const wanted = fn === null ? typedShare(text) : null;
+  if (wanted) return <ShareOption measure={wanted.measure} />;
   const customSql = looksLikeSql(text) && <SqlOption value={CUSTOM} text={text} />;
   const matching =
     fn === null
@@ -103,7 +112,7 @@ function Choices(props: {
           ))}
           {free.length === 0 && !customSql && (
             <div className={classes.hint}>
-              No match. A SQL aggregate works, too: sum(bytes) / count(*)
+              No match. A SQL aggregate works, too: sum(bytes) / count(*) AS size
             </div>
           )}
         </>
@@ -126,6 +135,12 @@ function Functions({ columns, taken }: { columns: Column[]; taken: readonly Meas
           {measureLabel(measure)}
         </PickOption>
       ))}
+      <PickOption value={SHARE}>
+        <span className={classes.line}>
+          <span className={classes.name}>share where …</span>
+          <IconChevronRight size={13} color="var(--mantine-color-dimmed)" />
+        </span>
+      </PickOption>
       {usable.map(({ name, label }) => (
         <PickOption key={name} value={`f:${name}`}>
           <span className={classes.line}>
@@ -135,6 +150,18 @@ function Functions({ columns, taken }: { columns: Column[]; taken: readonly Meas
         </PickOption>
       ))}
     </>
+  );
+}
+
+/** The share of rows that meet the condition that is being typed. */
+function ShareOption({ measure }: { measure: Measure | null }) {
+  if (measure === null) {
+    return <div className={classes.hint}>A condition: status &gt;= 500 AS "error rate"</div>;
+  }
+  return (
+    <PickOption value={`m:${measure}`}>
+      <span className={classes.name}>{measureLabel(measure)}</span>
+    </PickOption>
   );
 }
 

@@ -39,8 +39,8 @@ export function PickInput(props: {
     <Combobox
       store={combobox}
       onOptionSubmit={(option) => {
-        if (!onPick(option)) combobox.closeDropdown();
         onText("");
+        if (!onPick(option)) combobox.closeDropdown();
       }}
       size="xs"
       offset={4}

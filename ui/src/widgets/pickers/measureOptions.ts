@@ -1,7 +1,8 @@
 // What the measure picker offers for a typed text.
 
 import type { Column } from "../../api/types";
-import { FUNCTIONS, type Measure, measure, measureLabel } from "../../query/measure";
+import { FUNCTIONS, type Measure, measure, measureLabel, share } from "../../query/measure";
+import { withoutAlias } from "../../query/sql";
 import { findColumns } from "../columns/columns";
 
 export interface MeasureOption {
@@ -12,7 +13,7 @@ export interface MeasureOption {
 }
 
 /** Measures that need no column. */
-export const COUNTS: readonly Measure[] = ["count(*)", "raw_count(*)"];
+export const COUNTS: readonly Measure[] = ["count(*)", "per_second(count(*))", "raw_count(*)"];
 
 /** The measures of one function, over the columns that fit it and have a text in their name. */
 export function measuresOf(fn: string, columns: readonly Column[], text: string): MeasureOption[] {
@@ -45,6 +46,23 @@ export function findMeasures(columns: readonly Column[], text: string, most: num
 function optionOf(fn: string, column: Column): MeasureOption {
   const text = measure(fn, column.name);
   return { measure: text, label: measureLabel(text), column };
+}
+
+const SHARE = /^\s*share(?:\s+(?:of\s+rows\s+)?where)?(?:\s+(.*))?$/is;
+
+/** What the picker puts before a condition whose share is measured. */
+export const SHARE_WHERE = "share where ";
+
+/**
+ * The share of rows that a text asks for: `share where status >= 500`, perhaps with `AS name`. The
+ * condition is null while it is not written; the whole is null where the text asks for no share.
+ */
+export function typedShare(text: string): { measure: Measure | null } | null {
+  const [whole, condition = ""] = SHARE.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const bare = withoutAlias(condition);
+  if (bare === "") return { measure: null };
+  return { measure: share(bare) + condition.trim().slice(bare.length) };
 }
 
 /** Whether a text is meant as an aggregate of SQL rather than as words to find one. */
