@@ -1,8 +1,51 @@
 // How a person finds something: searching, filtering, grouping, and the way back.
 import { strict as assert } from "node:assert";
+import { startServer } from "./demo.mjs";
 import { ask, IN_STILL, keys, menu, open, picture, rowsBehind, settled, STILL } from "./steps.mjs";
 
+/** The first value of a facet, and how its line reads. */
+const topOf = (page, column) => page.getByTestId(`facet-${column}`).locator(".facet .name").first();
+
 export const tests = [
+  [
+    "leads from home to the bad build in three clicks, with the range that it opens on",
+    async ({ page }) => {
+      // Of fewer rows than that, too few are errors to tell a fault from chance.
+      const server = await startServer("demo", "--rows", "3000000", "--seed", "1", "--no-browser");
+      try {
+        await open(page, server.url);
+        await page.getByTestId("headlines").getByText("error rate").click();
+        await page.waitForURL(/show=avg/);
+        await settled(page);
+        await picture(page, "overview-errors");
+        assert.equal(await topOf(page, "build").innerText(), "r4830");
+        assert.equal(await topOf(page, "datacenter").innerText(), "fra2");
+        assert.equal(await topOf(page, "service").innerText(), "checkout");
+        await topOf(page, "build").click();
+        await menu(page, "Filter to this").click();
+        await page.waitForURL(/filter=build/);
+        await settled(page);
+        await picture(page, "overview-bad-build");
+        assert.equal(await topOf(page, "datacenter").innerText(), "fra2");
+        assert.equal(await topOf(page, "service").innerText(), "checkout");
+      } finally {
+        await server.stop();
+      }
+    },
+  ],
+  [
+    "shows in facets what changed since the previous period, and sorts by it",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&compare=previous`);
+      const facet = page.getByTestId("facet-kind");
+      await facet.locator(".change[data-direction]").first().waitFor();
+      await page.getByRole("radiogroup", { name: "Sort the values by" }).getByText("change").click();
+      await page.waitForURL(/order=change/);
+      await settled(page);
+      await facet.locator(".diverging").first().waitFor();
+      await picture(page, "overview-compare");
+    },
+  ],
   [
     "searches all columns, and marks what it found",
     async ({ page, url }) => {

@@ -223,7 +223,10 @@ export function putSettings(
 }
 
 /** A query as it is sent. Columns that the table does not have are null. */
-export const bodyOf = (query: QuerySpec): string => JSON.stringify({ query, null_if_absent: true });
+export function bodyOf({ intervals, ...query }: QuerySpec): string {
+  const beside = intervals ? { intervals: "beside" } : {};
+  return JSON.stringify({ query, null_if_absent: true, ...beside });
+}
 
 /** How the leaves are. */
 export async function fetchLeaves(signal?: AbortSignal): Promise<LeafStatus[]> {

@@ -64,6 +64,8 @@ export interface Answer {
   warnings: Warning[];
   /** Of a grouped answer: the stored rows behind each of its rows. */
   samples?: number[];
+  /** If asked for: of each value of each row, as `intervalOf` reads it. */
+  intervals?: (null | "too_few" | (number | string)[] | { low: number; high: number })[][];
   /** With a series limit: which rows sum up the series beyond it. */
   other?: boolean[];
   time?: { from: string | null; to: string | null };
@@ -87,6 +89,8 @@ export interface QuerySpec {
   offset?: number;
   series?: number;
   compare?: { shift: string };
+  /** Whether the answer has confidence intervals. It stands beside the query in a request. */
+  intervals?: boolean;
 }
 
 export interface Table {

@@ -49,18 +49,20 @@ function informationScore(column: Column): number {
   return there * (distinct <= 300 ? 1 : distinct <= 10_000 ? 0.75 : 0.2) * (distinct < 3 ? 0.8 : 1);
 }
 
-/** The number column to show first: the one with most distinct values. */
-export function defaultNumberColumn(columns: readonly Column[]): Column | undefined {
+/** The number columns that measure something, those with most distinct values first. */
+export function rankNumbers(columns: readonly Column[]): Column[] {
+  const score = (it: Column) =>
+    (1 - (it.null_fraction ?? 0)) * Math.log1p(numberOf(it.distinct) ?? 1) * identifierPenalty(it);
   return columns
     .filter((it) => it.type === "number" && it.name !== "sample_rate")
-    .map((it): [Column, number] => [
-      it,
-      (1 - (it.null_fraction ?? 0)) *
-        Math.log1p(numberOf(it.distinct) ?? 1) *
-        identifierPenalty(it),
-    ])
-    .sort((a, b) => b[1] - a[1])[0]?.[0];
+    .map((it): [Column, number] => [it, score(it)])
+    .sort((a, b) => b[1] - a[1])
+    .map(([column]) => column);
 }
+
+/** The number column to show first: the one with most distinct values. */
+export const defaultNumberColumn = (columns: readonly Column[]): Column | undefined =>
+  rankNumbers(columns)[0];
 
 const NAMES_THINGS = /(^|[._-])(id|pid|ppid|tid|uid|gid|no|nr|port|key|hash)$|[a-z](Id|ID|No|Key)$/;
 /** In a table of at least so many rows, a column of nearly all different values holds names. */

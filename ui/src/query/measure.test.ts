@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { OPERATORS } from "./filter";
 import {
+  comparable,
   FUNCTIONS,
   isAdditive,
   isRate,
@@ -54,4 +55,7 @@ it("knows shares and rates, and the units of measures", () => {
   expect(measureUnit("p95(latency_us) AS slow")).toBe("us");
   expect(measureUnit("count(latency_us)")).toBeNull();
   expect(measureUnit("per_second(count(*))")).toBe("per second");
+  const hour = { from: 0, to: 3_600_000 };
+  expect(comparable("per_minute(count(*)) AS rpm", hour)).toBe("count(*) / 60");
+  expect(comparable("avg(x)", hour)).toBe("avg(x)");
 });

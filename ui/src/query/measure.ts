@@ -51,6 +51,17 @@ export const isSum = (text: Measure): boolean => measureParts(text)?.fn === "sum
 export const isRate = (text: Measure): boolean =>
   /^per_(second|minute|hour)\((?:[^()]|\([^()]*\))*\)$/i.test(withoutAlias(text));
 
+const RATE_SECONDS: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3600 };
+
+/** A measure as a comparison without buckets takes it: a rate is divided by the seconds of the range. */
+export function comparable(text: Measure, range: { from: number; to: number }): Measure {
+  const [, unit = "", inner] =
+    /^per_(second|minute|hour)\((.*)\)$/is.exec(withoutAlias(text)) ?? [];
+  const seconds = RATE_SECONDS[unit.toLowerCase()];
+  if (inner === undefined || seconds === undefined || !isRate(text)) return text;
+  return `${inner} / ${(range.to - range.from) / 1000 / seconds}`;
+}
+
 /** Whether a bucket without rows is zero rather than unknown. */
 export function isAdditive(text: Measure): boolean {
   if (/^(raw_)?count\(\*\)$/.test(withoutAlias(text))) return true;

@@ -1,84 +1,67 @@
-import { Group, Paper, SimpleGrid, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
+import {
+  Group,
+  SegmentedControl,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+  UnstyledButton,
+} from "@mantine/core";
 import { useMemo } from "react";
 import { numberOf } from "../../api/client";
-import type { Cell, Column, QuerySpec } from "../../api/types";
-import { exact, percent, short } from "../../base/format";
-import { useAnswer } from "../../explore/answers";
-import { cellText } from "../../explore/CellText";
-import { rankByRepetition, rankColumns } from "../../explore/columnRanking";
-import { pointOf, useExplore } from "../../explore/context";
+import type { Column, QuerySpec } from "../../api/types";
+import { durationWords } from "../../base/duration";
+import { sides, useAnswer } from "../../explore/answers";
+import {
+  isIdentifier,
+  rankByRepetition,
+  rankColumns,
+  rankNumbers,
+} from "../../explore/columnRanking";
+import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
-import { pickOf, toggleGroup } from "../../query/edit";
 import { measureLabel } from "../../query/measure";
-import type { Query } from "../../query/query";
-import { seriesRange, topValuesSpec } from "../../query/spec";
-import { quoteName } from "../../query/sql";
+import { EVENTS, orderOf, type ResolvedQuery, seriesRange } from "../../query/spec";
 import { withView } from "../../query/viewManifest";
-import { countRows } from "../../widgets/coverage/coverage";
 import { ProblemCard } from "../../widgets/ProblemCard";
 import { SampleRows } from "../samples/SampleRows";
 import { samplesSpec } from "../samples/spec";
 import { MeasureChart } from "../time/TimeView";
-import { chartQuery, eventsSpec } from "./spec";
+import { Facet } from "./Facet";
+import { Headlines } from "./Headlines";
+import { headlines } from "./headlines";
+import { NumberFacet } from "./NumberFacet";
+import { chartQuery, headlineSpec } from "./spec";
 
 const FACETS = 6;
-const FACET_VALUES = 6;
-/** Values that are requested, so that the number of further ones is known. */
-const FACET_LOOK = 101;
+const NUMBERS = 3;
+/** Numbers of at most so many distinct values are codes rather than measurements. */
+const CODES = 30;
 const SAMPLES = 12;
 
-/** What a table is like at first sight: what happens over time, top values, a handful of rows. */
+/** What a table is like at first sight: big numbers, what happens over time, top values, some rows. */
 export function OverviewView({ spec }: { spec: QuerySpec }) {
-  const { resolved, query, columns, statsLoaded, commit } = useExplore();
+  const { resolved, query, columns } = useExplore();
   const plain = useMemo(() => chartQuery(resolved), [resolved]);
   const overTime = useAnswer(spec);
-  const samples = useAnswer(samplesSpec(resolved, SAMPLES));
-  // A compared chart may begin later than what is asked of the facets.
-  const cut = seriesRange(plain).range.from > resolved.range.from;
-  const counted = useAnswer(cut ? eventsSpec(resolved) : null);
-  const whole = cut ? counted.data : overTime.data;
-  const events = whole ? (countRows(whole).events ?? 0) : 0;
-  // Column statistics of many rows take time; until then, a few sample rows decide.
-  const guessed = statsLoaded && !haveStats(columns);
-  const repeatingNames =
-    guessed && samples.data ? rankByRepetition(samples.data, query, FACETS) : [];
-  const facets = haveStats(columns)
-    ? rankColumns(columns, query, FACETS)
-    : columns.filter((column) => repeatingNames.includes(column.name));
+  const shown = query.measures[0] ?? EVENTS;
+  const measures = headlines(columns, shown);
+  const totals = useAnswer(headlineSpec(resolved, measures));
+  const both = totals.data && sides(totals.data);
+  const place = measures.indexOf(shown) + (both?.before ? 1 : 0);
+  const total = numberOf(both?.now[0]?.[0][place]);
   // What is wrong with the query is said once.
   const some = !overTime.error && overTime.data?.stats.rows_matched !== 0;
   return (
     <Stack gap="lg">
-      <ViewFrame title={titleOf(plain.query)} spec={spec} result={overTime} height={220}>
+      {some && <Headlines measures={measures} answer={totals.data} />}
+      <ViewFrame title={titleOf(plain)} spec={spec} result={overTime} height={220}>
         {(answer) => <MeasureChart answer={answer} at={0} height={220} bare of={plain} />}
       </ViewFrame>
       {some && (
         <>
-          <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }} spacing="sm">
-            {facets.map((column) => (
-              <Facet key={column.name} column={column} events={events} />
-            ))}
-            {haveStats(columns) ||
-              facets.length > 0 ||
-              ["first", "second", "third"].map((it) => <Skeleton key={it} h={170} />)}
-          </SimpleGrid>
-          <Stack gap={4}>
-            <Group justify="space-between">
-              <Text size="sm" fw={600} component="h2" m={0}>
-                Newest rows
-              </Text>
-              <UnstyledButton fz="xs" c="blue" onClick={() => commit(withView(query, "samples"))}>
-                All samples
-              </UnstyledButton>
-            </Group>
-            {samples.error ? (
-              <ProblemCard problem={samples.error} onRetry={() => void samples.refetch()} />
-            ) : samples.data ? (
-              <SampleRows answer={samples.data} most={SAMPLES} />
-            ) : (
-              <Skeleton h={260} />
-            )}
-          </Stack>
+          <Facets total={total} />
+          <NewestRows />
         </>
       )}
     </Stack>
@@ -89,85 +72,89 @@ export function OverviewView({ spec }: { spec: QuerySpec }) {
 const haveStats = (columns: readonly Column[]) =>
   columns.some((column) => column.distinct !== null);
 
-function titleOf({ measures }: Query): string {
-  const label = measureLabel(measures[0] ?? "");
-  return `${label.charAt(0).toUpperCase()}${label.slice(1)} over time`;
+/** The first measure, and the length of the chart's buckets. */
+function titleOf(resolved: ResolvedQuery): string {
+  const label = measureLabel(resolved.query.measures[0] ?? "");
+  const bucket = durationWords(seriesRange(resolved).bucket).replace(/^1 /, "");
+  return `${label.charAt(0).toUpperCase()}${label.slice(1)} over time, per ${bucket}`;
 }
 
-/** The top values of a column, each with its share of the events. */
-function Facet({ column, events }: { column: Column; events: number }) {
-  const { resolved, query, columns, views, zone, identifiers, commit, openMenu } = useExplore();
-  const { data, error } = useAnswer(topValuesSpec(resolved, column.name, FACET_LOOK));
-  const text = (value: Cell) => cellText(value, column.type, zone, identifiers.has(column.name));
-  const more = (data?.rows.length ?? 0) - FACET_VALUES;
+function Facets({ total }: { total: number | null }) {
+  const { resolved, query, columns, statsLoaded } = useExplore();
+  const haveAny = haveStats(columns);
+  // Column statistics of many rows take time; until then, a few sample rows decide.
+  const guessed = statsLoaded && !haveAny;
+  const samples = useAnswer(guessed ? samplesSpec(resolved, SAMPLES) : null);
+  const repeating = guessed && samples.data ? rankByRepetition(samples.data, query, FACETS) : [];
+  const facets = haveAny
+    ? rankColumns(columns, query, FACETS)
+    : columns.filter((column) => repeating.includes(column.name));
+  const names = new Set(facets.map(({ name }) => name));
+  const measured = rankNumbers(columns).filter(
+    (it) => !names.has(it.name) && !isIdentifier(it) && (numberOf(it.distinct) ?? 0) > CODES,
+  );
+  const numbers = haveAny ? measured.slice(0, NUMBERS) : [];
   return (
-    <Paper withBorder p="sm" data-testid={`facet-${column.name}`}>
-      <Group justify="space-between" mb={6} wrap="nowrap">
-        <Text size="sm" fw={600} truncate title={column.name}>
-          {column.name}
-        </Text>
-        <UnstyledButton
-          fz="xs"
-          c="blue"
-          className="nowrap"
-          onClick={() => commit(toggleGroup(query, column.name, views))}
-        >
-          Group by
-        </UnstyledButton>
-      </Group>
-      {error && (
-        <Text size="xs" c="dimmed">
-          {error.body.detail}
-        </Text>
-      )}
-      {!data && !error && <Skeleton h={120} />}
-      {data?.rows.slice(0, FACET_VALUES).map(([value = null, events_of]) => (
-        <FacetValue
-          key={JSON.stringify(value)}
-          text={text(value)}
-          events={events_of ?? null}
-          share={events > 0 ? (numberOf(events_of) ?? 0) / events : 0}
-          onPick={(event) =>
-            openMenu({
-              label: `${column.name}: ${text(value)}`,
-              picks: [pickOf(columns, column.name, value, column.type)],
-              point: pointOf(event),
-            })
-          }
-        />
-      ))}
-      {more > 0 && (
-        <UnstyledButton
-          fz="xs"
-          c="blue"
-          px={4}
-          onClick={() => commit(withView({ ...query, group: [quoteName(column.name)] }, "table"))}
-        >
-          + {more > FACET_LOOK - 1 - FACET_VALUES ? "many" : more} more
-        </UnstyledButton>
-      )}
-    </Paper>
+    <Stack gap="xs">
+      {query.compare !== "" && <FacetSort />}
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: 3, xl: 4 }} spacing="sm">
+        {facets.map((column) => (
+          <Facet key={column.name} column={column} total={total} />
+        ))}
+        {numbers.map((column) => (
+          <NumberFacet key={column.name} column={column} />
+        ))}
+        {haveAny ||
+          facets.length > 0 ||
+          ["first", "second", "third"].map((it) => <Skeleton key={it} h={170} />)}
+      </SimpleGrid>
+    </Stack>
   );
 }
 
-function FacetValue(props: {
-  text: string;
-  events: Cell;
-  share: number;
-  onPick: (event: React.MouseEvent) => void;
-}) {
-  const { text, events, share, onPick } = props;
+/** Whether the values come first that are largest, or those that changed most. */
+function FacetSort() {
+  const { query, commit } = useExplore();
+  const measure = query.measures[0] ?? EVENTS;
   return (
-    <UnstyledButton
-      className="facet numbers"
-      fz="xs"
-      onClick={onPick}
-      title={`${text}: ${exact(String(events))} events`}
-    >
-      <span className="bar" style={{ width: `${share * 100}%` }} />
-      <span className="name">{text}</span>
-      <span className="faint">{percent(share)}</span>
-      <span>{short(numberOf(events) ?? 0)}</span>
-    </UnstyledButton>
+    <Group gap="xs" justify="flex-end">
+      <Text size="xs" c="dimmed">
+        Sort by
+      </Text>
+      <SegmentedControl
+        size="xs"
+        aria-label="Sort the values by"
+        value={orderOf(query).change ? "change" : "value"}
+        onChange={(by) => commit({ ...query, order: by === "change" ? `change ${measure}` : "" })}
+        data={[
+          { value: "value", label: measureLabel(measure) },
+          { value: "change", label: "change" },
+        ]}
+      />
+    </Group>
+  );
+}
+
+function NewestRows() {
+  const { resolved, query, commit } = useExplore();
+  const samples = useAnswer(samplesSpec(resolved, SAMPLES));
+  return (
+    <Stack gap={4}>
+      <Group justify="space-between">
+        <Text size="sm" fw={600} component="h2" m={0}>
+          Newest rows
+        </Text>
+        <UnstyledButton fz="xs" className="link" onClick={() => commit(withView(query, "samples"))}>
+          All samples
+        </UnstyledButton>
+      </Group>
+      {samples.error ? (
+        <ProblemCard problem={samples.error} onRetry={() => void samples.refetch()} />
+      ) : samples.data ? (
+        <SampleRows answer={samples.data} most={SAMPLES} />
+      ) : (
+        <Skeleton h={260} />
+      )}
+    </Stack>
   );
 }

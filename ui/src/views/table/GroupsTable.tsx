@@ -137,6 +137,7 @@ function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; t
           before={row.before?.[at] ?? null}
           compared={groups.compared}
           top={tops[at] ?? 0}
+          few={few}
         />
       ))}
       <Table.Td ta="right" c="dimmed">

@@ -6,6 +6,7 @@ import { exactInUnit, inUnit, type Unit } from "../../base/units";
 import { isBeforeFirstRow } from "../../explore/compareRange";
 import { useExplore } from "../../explore/context";
 import { isEstimated, measureUnit } from "../../query/measure";
+import { ChangeText } from "./ChangeText";
 
 /** The error of a measure: smaller changes are not significant. */
 export const stepOf = (measure: string) => (isEstimated(measure) ? SKETCH_STEP : 0);
@@ -24,8 +25,9 @@ export function MeasureCells(props: {
   before: Cell;
   compared: boolean;
   top: number;
+  few?: boolean;
 }) {
-  const { measure, now, before, compared, top } = props;
+  const { measure, now, before, compared, top, few = false } = props;
   const { resolved, table } = useExplore();
   // Where there are no rows to compare with, nothing is known to be new.
   const isComparable = before !== null || !isBeforeFirstRow(resolved, table);
@@ -47,7 +49,12 @@ export function MeasureCells(props: {
             className="nowrap"
             title={`${exactText(before, unit)} → ${exactText(now, unit)}`}
           >
-            {isComparable ? changeText(now, before, stepOf(measure)) : "–"}
+            <ChangeText
+              now={numberOf(now)}
+              before={numberOf(before)}
+              text={isComparable ? changeText(now, before, stepOf(measure)) : null}
+              few={few}
+            />
           </Table.Td>
         </>
       )}

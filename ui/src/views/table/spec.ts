@@ -1,9 +1,11 @@
 // The request of the table.
 
 import type { QuerySpec } from "../../api/types";
+import { comparable } from "../../query/measure";
 import type { Query } from "../../query/query";
 import { aggregatesOf, baseSpec, compareOf, orderOf, type ResolvedQuery } from "../../query/spec";
 import { withoutAlias } from "../../query/sql";
+import type { Range } from "../../query/time";
 
 /** Rows of both sides that a compared table looks at. */
 export const COMPARED_MOST = 20_000;
@@ -15,15 +17,17 @@ export function tableSpec(resolved: ResolvedQuery): QuerySpec {
   return {
     ...baseSpec(resolved),
     group_by: [...query.group],
-    aggregates: aggregatesOf(query),
-    order_by: [orderSql(query)],
+    aggregates: compared.compare
+      ? aggregatesOf(query).map((it) => comparable(it, range))
+      : aggregatesOf(query),
+    order_by: [orderSql(query, compared.compare ? range : null)],
     limit: compared.compare ? COMPARED_MOST : query.limit,
     ...compared,
   };
 }
 
-function orderSql(query: Query): string {
+function orderSql(query: Query, compared: Range | null): string {
   const { by, ascending, change } = orderOf(query);
   // Changes are known once both sides are joined; until then the larger groups matter more.
-  return `${withoutAlias(by)} ${ascending && !change ? "ASC NULLS LAST" : "DESC NULLS LAST"}`;
+  return `${withoutAlias(compared ? comparable(by, compared) : by)} ${ascending && !change ? "ASC NULLS LAST" : "DESC NULLS LAST"}`;
 }

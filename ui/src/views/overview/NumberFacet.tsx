@@ -1,0 +1,85 @@
+import { Group, Paper, Skeleton, Text, UnstyledButton } from "@mantine/core";
+import { numberOf } from "../../api/client";
+import type { Column } from "../../api/types";
+import { count } from "../../base/format";
+import { inUnit, unitOfName } from "../../base/units";
+import { type Bar, spreadOf } from "../../charts/distribution/data";
+import { useAnswer } from "../../explore/answers";
+import { pointOf, useExplore } from "../../explore/context";
+import { excludeRange, withFilter } from "../../query/edit";
+import type { Filter } from "../../query/filter";
+import { viewOfColumn } from "../../query/viewManifest";
+import { barsSpec, numberSpec } from "./spec";
+
+/** How the middle 98 % of a number column spread: a small histogram, the median and p95. */
+export function NumberFacet({ column }: { column: Column }) {
+  const { resolved, query, views, commit } = useExplore();
+  const summary = useAnswer(numberSpec(resolved, column.name));
+  const [p1, p50, p95, p99] = (summary.data?.rows[0] ?? []).map(numberOf);
+  const has = p1 != null && p50 != null && p95 != null && p99 != null;
+  const ready = has && !summary.isPlaceholderData;
+  const spread = useAnswer(ready ? barsSpec(resolved, column.name, { p1, p50, p99 }) : null);
+  const bars = spread.data ? spreadOf(spread.data).bars : [];
+  const unit = unitOfName(column.name);
+  const distribution = views.find(({ kind }) => kind === "distribution");
+  return (
+    <Paper withBorder p="sm" data-testid={`facet-${column.name}`}>
+      <Group justify="space-between" mb={6} wrap="nowrap">
+        <Text size="sm" fw={600} truncate title={column.name}>
+          {column.name}
+        </Text>
+        <UnstyledButton
+          fz="xs"
+          className="nowrap link"
+          onClick={() => distribution && commit(viewOfColumn(query, distribution, column.name))}
+        >
+          Distribution
+        </UnstyledButton>
+      </Group>
+      {!summary.data && !summary.error && <Skeleton h={92} />}
+      {summary.data && (
+        <>
+          <div className="mini-bars">
+            {bars.map((bar) => (
+              <MiniBar key={bar.from} column={column.name} bar={bar} bars={bars} />
+            ))}
+          </div>
+          <Text size="xs" className="numbers" c="dimmed" mt={4}>
+            {has ? `p50 ${inUnit(p50, unit)} · p95 ${inUnit(p95, unit)}` : "No values here"}
+          </Text>
+        </>
+      )}
+    </Paper>
+  );
+}
+
+function MiniBar(props: { column: string; bar: Bar; bars: readonly Bar[] }) {
+  const { column, bar, bars } = props;
+  const { openMenu } = useExplore();
+  const unit = unitOfName(column);
+  const tallest = Math.max(1, ...bars.map(({ now }) => now));
+  const closed = bar === bars.at(-1) || bar.from === bar.to;
+  const from: Filter = { column, operator: ">=", values: [String(bar.from)] };
+  const to: Filter = { column, operator: closed ? "<=" : "<", values: [String(bar.to)] };
+  const label = `${column} from ${inUnit(bar.from, unit)} to ${inUnit(bar.to, unit)}`;
+  return (
+    <button
+      type="button"
+      className="plain"
+      tabIndex={-1}
+      title={`${label}: ${count(bar.now)} events`}
+      aria-label={`${label}: ${count(bar.now)} events`}
+      onClick={(event) =>
+        openMenu({
+          label,
+          picks: [],
+          point: pointOf(event),
+          narrow: (it) => withFilter(withFilter(it, from), to),
+          without: (it) => excludeRange(it, from, to),
+        })
+      }
+    >
+      <span style={{ height: `${(bar.now / tallest) * 100}%` }} />
+    </button>
+  );
+}
