@@ -84,7 +84,7 @@ export const tests = [
         const [, low, high, events] = /^(\S+) – (\S+)\s+values\s+(\S+)/.exec(said);
         const [from, to] = [numberIn(low), numberIn(high)];
         await bars.click({ position });
-        assert.match(await label(page), /^latency_us from \S+ ms to \S+ ms$/);
+        assert.match(await label(page), /^latency_us from \S+ (µs|ms|s) to \S+ (µs|ms|s)$/);
         const condition = `latency_us >= ${from} AND latency_us < ${to}`;
         const [[counted]] = await ask(url, `SELECT count(*) FROM requests WHERE ${IN_STILL} AND ${condition}`);
         assert.equal(numberIn(events), counted);

@@ -153,7 +153,10 @@ function randomQuery(random: (below: number) => number): Query {
     refresh: oneOf("", "5s"),
   };
   const options = [...new Set(VIEWS.flatMap((view) => view.options))] as ViewOption<string>[];
-  const withOptions = options.reduce((it, option) => withOption(it, option, text()), query);
+  const withOptions = options.reduce((it, option) => {
+    const value = oneOf(text(), "log", "linear");
+    return option.parse(value) === null ? it : withOption(it, option, value);
+  }, query);
   return withView(withOptions, oneOf(...VIEWS).kind);
 }
 

@@ -7,7 +7,7 @@ import styles from "../echart.module.css";
 import { Bins, type Hover, type Selection } from "../echart-bins";
 import { type Point, Tip } from "../echart-tip";
 import type { Bar, Spread } from "./data";
-import { BEFORE_COLOUR, drawnEnds, NOW_COLOUR, pictureOf, type ValueMark } from "./option";
+import { BEFORE_COLOUR, drawnEnds, NOW_COLOUR, pictureOf, placeOf, type ValueMark } from "./option";
 
 export type { ValueMark } from "./option";
 
@@ -66,17 +66,19 @@ function SizedChart(props: DistributionChartProps & { theme: ChartTheme; width: 
   const { plot, from, to } = picture;
   const bins = data.bars.length;
   const bar = hover ? data.bars[hover.bin] : undefined;
-  const place = (value: number) => ((value - from) / (to - from)) * plot.width;
+  const along = placeOf(data);
+  const place = (value: number) => ((along(value) - from) / (to - from)) * plot.width;
   const edges = (bin: number) => {
     const one = data.bars[bin];
-    const [left, right] = one ? drawnEnds(one, data.bars) : [from, from];
+    if (!one) return [0, 0] as const;
+    const [left, right] = drawnEnds(one, data.bars);
     return [place(left), place(right)] as const;
   };
   const text = (value: number) => (isTime ? timeText(value, zone) : exactly(value));
   const boundsOf = ({ first, last }: Selection) => ({
-    from: data.bars[first]?.from ?? from,
-    to: data.bars[last]?.to ?? to,
-    closed: last === bins - 1,
+    from: data.bars[first]?.from ?? 0,
+    to: data.bars[last]?.to ?? 0,
+    closed: last === bins - 1 && !data.halfOpen,
   });
   const pick = (selection: Selection, point: Point) => {
     setHover(null);
@@ -99,7 +101,7 @@ function SizedChart(props: DistributionChartProps & { theme: ChartTheme; width: 
       <Bins
         plot={plot}
         bins={bins}
-        binAt={(x) => binAt(data.bars, from + (x / plot.width) * (to - from))}
+        binAt={(x) => binAt(data, from + (x / plot.width) * (to - from))}
         edges={edges}
         hover={bar ? hover : null}
         onHover={setHover}
@@ -121,10 +123,12 @@ function Shade({ edges: [left, right] }: { edges: readonly [number, number] }) {
   return <div className={styles.hover} style={{ left, width: Math.max(1, right - left) }} />;
 }
 
-/** The bar that a value falls into; the last one for all beyond. */
-function binAt(bars: readonly Bar[], value: number): number {
-  const at = bars.findIndex((bar) => value < drawnEnds(bar, bars)[1]);
-  return at < 0 ? bars.length - 1 : at;
+/** The bar that a place of the axis falls into; the last one for all beyond. */
+function binAt(data: Spread, at: number): number {
+  const { bars } = data;
+  const place = placeOf(data);
+  const bin = bars.findIndex((bar) => at < place(drawnEnds(bar, bars)[1]));
+  return bin < 0 ? bars.length - 1 : bin;
 }
 
 function BarTip(props: { data: Spread; bar: Bar; at: Point; text: (value: number) => string }) {
@@ -144,7 +148,7 @@ function BarTip(props: { data: Spread; bar: Bar; at: Point; text: (value: number
   return (
     <Tip
       at={at}
-      head={bar.from === bar.to ? text(bar.from) : `${text(bar.from)} – ${text(bar.to)}`}
+      head={barText(bar, text)}
       lines={
         data.compared
           ? lines
@@ -160,6 +164,13 @@ function BarTip(props: { data: Spread; bar: Bar; at: Point; text: (value: number
       {...(data.compared && shift ? { foot: `share ${shift}` } : {})}
     />
   );
+}
+
+/** A whole number stands in the middle of its bar. */
+function barText(bar: Bar, text: (value: number) => string): string {
+  const isWhole = bar.to - bar.from === 1 && Math.abs(bar.from % 1) === 0.5;
+  if (bar.from === bar.to || isWhole) return text((bar.from + bar.to) / 2);
+  return `${text(bar.from)} – ${text(bar.to)}`;
 }
 
 function spoken(bar: Bar | undefined, text: (value: number) => string): string {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Answer, Cell } from "../../api/types";
-import { type Bar, spreadOf } from "./data";
-import { drawnEnds } from "./option";
+import { type Bar, spreadBetween, spreadOf } from "./data";
+import { drawnEnds, placeOf } from "./option";
 
 const one = (cell: Cell) =>
   ({ columns: [{ name: "spread", type: "histogram" }], rows: [[cell]] }) as unknown as Answer;
@@ -98,4 +98,19 @@ it("has a bar for the one value that all have, and for each side its own", () =>
   ]);
   expect(drawnEnds(spread.bars[0] as Bar, spread.bars)).toEqual([6.97, 7.03]);
   expect(spreadOf(two([[7, 7, 12]], [[0, 10, 5]])).bars[0]).toMatchObject({ now: 12, before: 5 });
+});
+
+it("joins sides whose edges were asked for, and puts values at their logarithms", () => {
+  const now: Cell = [
+    [1, 10, 3],
+    [10, 100, 0],
+  ];
+  const spread = spreadBetween(two(now, [[10, 100, 5]]), true);
+  expect(spread).toMatchObject({ log: true, halfOpen: true, total: 3, totalBefore: 5 });
+  expect(spread.bars).toEqual([
+    { from: 1, to: 10, now: 3, before: 0 },
+    { from: 10, to: 100, now: 0, before: 5 },
+  ]);
+  expect(placeOf(spread)(100)).toBe(2);
+  expect(placeOf({ ...spread, log: false })(100)).toBe(100);
 });

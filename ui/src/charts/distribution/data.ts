@@ -18,6 +18,10 @@ export interface Spread {
   readonly total: number;
   readonly totalBefore: number;
   readonly compared: boolean;
+  /** Whether the axis is logarithmic. */
+  readonly log?: boolean;
+  /** Whether no bar contains its upper edge, not even the last one. */
+  readonly halfOpen?: boolean;
 }
 
 /** A bar that is being filled. */
@@ -30,17 +34,36 @@ interface Bucket {
 }
 
 /** The bars of a histogram's answer: one row, or one for each side. */
-export function spreadOf(answer: Answer): Spread {
-  const compared = answer.columns.length > 1;
+export function spreadOf(answer: Answer, joined = common): Spread {
+  const compared = answer.columns[0]?.name === "side";
   const sideOf = (name: string) =>
     bucketsOf(answer.rows.find((row) => !compared || row[0] === name)?.at(-1) ?? null);
   const now = sideOf("now");
   const before = compared ? sideOf("before") : [];
   const sum = (buckets: Bucket[]) => buckets.reduce((total, { count }) => total + count, 0);
   const bars = compared
-    ? common(now, before)
+    ? joined(now, before)
     : now.map(({ from, to, count }) => ({ from, to, now: count, before: 0 }));
   return { bars, total: sum(now), totalBefore: sum(before), compared };
+}
+
+/** The bars of an answer whose edges were asked for: those of both sides are the same. */
+export function spreadBetween(answer: Answer, log: boolean): Spread {
+  const spread = spreadOf(answer, join);
+  return { ...spread, log, halfOpen: true };
+}
+
+/** Both sides by the same edges. */
+function join(now: Bucket[], before: Bucket[]): Filling[] {
+  const bars = new Map<number, Filling>();
+  const at = ({ from, to }: Bucket) => {
+    const bar = bars.get(from) ?? { from, to, now: 0, before: 0 };
+    bars.set(from, bar);
+    return bar;
+  };
+  for (const bucket of now) at(bucket).now += bucket.count;
+  for (const bucket of before) at(bucket).before += bucket.count;
+  return [...bars.values()].sort((a, b) => a.from - b.from);
 }
 
 function bucketsOf(cell: Cell): Bucket[] {

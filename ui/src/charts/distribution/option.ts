@@ -68,15 +68,18 @@ export function pictureOf(data: Spread, look: Look): Picture {
     ? scaleOf(-tallest, tallest, lines + 2, true)
     : scaleOf(0, tallest, lines, true);
   const axis = valueAxis(scale, theme, data.compared ? shareText : undefined);
-  const [from, to] = drawnRange(data.bars);
+  const place = placeOf(data);
+  const [from, to] = drawnRange(data.bars).map(place) as [number, number];
   const across = Math.max(1, width - axis.room - RIGHT);
-  const placed = placeMarks(look, from, to, across);
+  const placed = placeMarks(look, place, [from, to], across);
   const rows = 1 + Math.max(-1, ...placed.map(({ row }) => row));
   const top = 8 + rows * LABEL_LINE;
   const plot = { left: axis.room, top, width: across, height: height - top - BOTTOM };
   const ticks = look.isTime
     ? timeTicks(from, to, look.zone, across / 84)
-    : numberTicks(from, to, across / 72, look.unit);
+    : data.log
+      ? logTicks(from, to, look.unit)
+      : numberTicks(from, to, across / 72, look.unit);
   const fitting = fittingTicks(ticks, [from, to], plot, RIGHT, theme.font);
   const option = {
     grid: { ...plot, outerBoundsMode: "none" },
@@ -88,6 +91,25 @@ export function pictureOf(data: Spread, look: Look): Picture {
     ],
   };
   return { option, plot, from, to };
+}
+
+/** Where a value is along the axis: at its logarithm, if the axis is logarithmic. */
+export const placeOf = ({ log = false }: Spread): ((value: number) => number) =>
+  log ? (value) => (value > 0 ? Math.log10(value) : Number.NEGATIVE_INFINITY) : (value) => value;
+
+/** The powers of ten, or 1, 2 and 5 times them where there are few. */
+function logTicks(from: number, to: number, unit: Unit | null) {
+  const steps = to - from < 2.5 ? [1, 2, 5] : [1];
+  const text = unitText(unit) ?? short;
+  const ticks: { at: number; text: string; bold: boolean }[] = [];
+  for (let power = Math.floor(from); power <= Math.ceil(to); power++) {
+    for (const step of steps) {
+      const at = power + Math.log10(step);
+      if (at < from || at > to) continue;
+      ticks.push({ at, text: text(step * 10 ** power), bold: false });
+    }
+  }
+  return ticks;
 }
 
 function numberTicks(from: number, to: number, most: number, unit: Unit | null) {
@@ -123,12 +145,16 @@ interface Api {
 
 /** Bars from one number to another, a hair apart where there is room. */
 function bars(id: string, data: Spread, side: 0 | 1, colour: string) {
+  const place = placeOf(data);
   return {
     id,
     type: "custom",
     silent: true,
     clip: true,
-    data: data.bars.map((bar) => [...drawnEnds(bar, data.bars), heightsOf(data, bar)[side] ?? 0]),
+    data: data.bars.map((bar) => [
+      ...drawnEnds(bar, data.bars).map(place),
+      heightsOf(data, bar)[side] ?? 0,
+    ]),
     encode: { x: [0, 1], y: 2 },
     renderItem: (_: unknown, { value, coord }: Api) => {
       const height = value(2);
@@ -155,15 +181,21 @@ interface PlacedMark {
 }
 
 /** The marks with their labels in rows above the plot, so that none covers another. */
-function placeMarks(look: Look, from: number, to: number, across: number): PlacedMark[] {
+function placeMarks(
+  look: Look,
+  placeOfValue: (value: number) => number,
+  [from, to]: readonly [number, number],
+  across: number,
+): PlacedMark[] {
   const ends: number[] = [];
   return [...look.marks]
     .sort((a, b) => a.value - b.value)
     .map(({ label, value }) => {
-      const outside = value < from || value > to;
+      const place = placeOfValue(value);
+      const outside = place < from || place > to;
       const number = look.isTime ? "" : ` ${inUnit(value, look.unit)}`;
-      const text = `${value < from ? "← " : ""}${label}${number}${value > to ? " →" : ""}`;
-      const at = Math.max(from, Math.min(to, value));
+      const text = `${place < from ? "← " : ""}${label}${number}${place > to ? " →" : ""}`;
+      const at = Math.max(from, Math.min(to, place));
       const x = ((at - from) / (to - from)) * across;
       const wide = textWidth(text, look.theme.font);
       const align = x < wide / 2 ? "left" : x > across - wide / 2 ? "right" : "center";

@@ -2,15 +2,15 @@ import { IconChartHistogram } from "@tabler/icons-react";
 import type { ViewManifest } from "../../query/viewManifest";
 import { withoutMisfit } from "../../query/viewManifest";
 import { DistributionView } from "./DistributionView";
-import { COLUMN, columnOf, EXTENT } from "./options";
+import { AXIS, COLUMN, columnOf, EXTENT } from "./options";
 import { summarySpec } from "./spec";
 
 export const distribution: ViewManifest = {
   kind: "distribution",
   name: "Distribution",
   icon: IconChartHistogram,
-  options: [COLUMN, EXTENT],
-  shows: ["comparison"],
+  options: [COLUMN, EXTENT, AXIS],
+  shows: ["groups", "comparison"],
   plan: (resolved) => {
     const column = columnOf(resolved);
     return column

@@ -3,18 +3,21 @@
 
 import type { QuerySpec } from "../../api/types";
 import { BARS_MAX } from "../../charts/distribution/data";
-import { baseSpec, compareOf, type ResolvedQuery } from "../../query/spec";
+import { baseSpec, compareOf, EVENTS, type ResolvedQuery } from "../../query/spec";
 import { quoteName } from "../../query/sql";
 
-/** Statistics of a number column: mean, percentiles, how many values. */
+/** Statistics of a number column: mean, percentiles, how many values; of both sides if compared. */
 export function summarySpec(resolved: ResolvedQuery, column: string): QuerySpec {
   const name = quoteName(column);
   const percentiles = ["p01", "p05", "p25", "p50", "p75", "p95", "p99"];
   const parts = percentiles.map((it) => `percentile(${name}, ${Number(it.slice(1))}) AS ${it}`);
   const ends = [`min(${name}) AS smallest`, `max(${name}) AS largest`, `avg(${name}) AS mean`];
+  const whole = `min(${name} = floor(${name})) AS whole`;
+  const counts = [`count(${name}) AS events`, `raw_count(${name}) AS samples`];
   return {
     ...baseSpec(resolved),
-    aggregates: [...ends, ...parts, `count(${name}) AS events`, `raw_count(${name}) AS samples`],
+    aggregates: [...ends, ...parts, ...counts, whole],
+    ...compareOf(resolved.query, resolved.range),
   };
 }
 
@@ -24,9 +27,12 @@ export function summarySpec(resolved: ResolvedQuery, column: string): QuerySpec 
  */
 const BUCKETS_COMPARED = 5 * BARS_MAX + 1;
 
+/** Small charts of groups that are drawn at most. */
+const GROUPS_MOST = 12;
+
 /**
  * How the values of a column spread over buckets between two numbers, both included; with all their
- * digits, since those of large ones are more than a double has.
+ * digits, since those of large ones are more than a double has. Of each of the largest groups.
  */
 export function histogramSpec(
   resolved: ResolvedQuery,
@@ -34,13 +40,40 @@ export function histogramSpec(
   low: string,
   high: string,
 ): QuerySpec {
-  const { filter = [], ...rest } = baseSpec(resolved);
   const name = quoteName(column);
   const buckets = resolved.query.compare === "" ? BARS_MAX : BUCKETS_COMPARED;
+  const within = `${name} BETWEEN ${low} AND ${high}`;
+  return spreadSpec(resolved, within, `histogram(${name}, ${buckets})`);
+}
+
+/** The same between given edges; no bar contains its upper one. */
+export function betweenSpec(
+  resolved: ResolvedQuery,
+  column: string,
+  edges: readonly number[],
+): QuerySpec {
+  const name = quoteName(column);
+  const within = `${name} >= ${edges[0]} AND ${name} < ${edges.at(-1)}`;
+  return spreadSpec(resolved, within, `histogram(${name}, ARRAY[${edges.join(", ")}])`);
+}
+
+function spreadSpec(resolved: ResolvedQuery, within: string, histogram: string): QuerySpec {
+  const { query, range } = resolved;
+  const { filter = [], ...rest } = baseSpec(resolved);
+  const compared = compareOf(query, range);
+  const groups = Math.min(query.series, GROUPS_MOST);
   return {
     ...rest,
-    filter: [...filter, `${name} BETWEEN ${low} AND ${high}`],
-    aggregates: [`histogram(${name}, ${buckets}) AS spread`],
-    ...compareOf(resolved.query, resolved.range),
+    filter: [...filter, within],
+    aggregates: [`${histogram} AS spread`],
+    ...compared,
+    ...(query.group.length === 0
+      ? {}
+      : {
+          group_by: [...query.group],
+          aggregates: [`${histogram} AS spread`, EVENTS],
+          order_by: [`${EVENTS} DESC`],
+          limit: compared.compare ? 2 * groups : groups,
+        }),
   };
 }
