@@ -2,6 +2,7 @@
 // test gets a new page. None sleeps: it waits for something that a person would see.
 import { tests as answers } from "./answers.mjs";
 import { tests as cluster } from "./cluster.mjs";
+import { tests as contrast } from "./contrast.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
 import { tests as exploring } from "./exploring.mjs";
 import { tests as retention } from "./retention.mjs";
@@ -13,7 +14,7 @@ import { tests as succession } from "./succession.mjs";
 import { tests as tables } from "./tables.mjs";
 
 // Each test is a name and a person's actions.
-const tests = [opening, exploring, marks, answers, tables, importing, retention, live, cluster, succession].flat();
+const tests = [opening, exploring, marks, answers, tables, contrast, importing, retention, live, cluster, succession].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

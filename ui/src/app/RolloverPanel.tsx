@@ -128,7 +128,7 @@ function Dashboard({ rollover, zone }: { rollover: Rollover; zone: Zone }) {
           {rolling.map((leaf) => rollingWords(leaf, at)).join(", ")}
         </Text>
         {reason !== null && (
-          <Text size="xs" c="red" mt={8} className="wrap" data-testid="rollover-reason">
+          <Text size="xs" c="var(--bad)" mt={8} className="wrap" data-testid="rollover-reason">
             {visible(reason)}
           </Text>
         )}

@@ -185,7 +185,7 @@ function Compare() {
         />
       )}
       {problem && (
-        <Text size="xs" c="orange.8" role="note">
+        <Text size="xs" c="var(--warn)" role="note">
           {problem}
         </Text>
       )}

@@ -116,12 +116,18 @@ function Notes({ answer }: { answer: Answer }) {
         </Alert>
       )}
       {answer.warnings.slice(0, MOST_NOTES).map((warning) => (
-        <Text key={`${warning.code} ${warning.subject}`} size="xs" c="orange.8" mb={4} role="note">
+        <Text
+          key={`${warning.code} ${warning.subject}`}
+          size="xs"
+          c="var(--warn)"
+          mb={4}
+          role="note"
+        >
           {warning.message}
         </Text>
       ))}
       {more > 0 && (
-        <Text size="xs" c="orange.8" mb={4} role="note">
+        <Text size="xs" c="var(--warn)" mb={4} role="note">
           … and {more} more such notes
         </Text>
       )}
@@ -135,7 +141,7 @@ function CompareNote() {
   const words = compareGapWords(resolved, table, zone);
   if (words === null) return null;
   return (
-    <Text size="xs" c="orange.8" mb={4} role="note">
+    <Text size="xs" c="var(--warn)" mb={4} role="note">
       {words}
     </Text>
   );

@@ -2,8 +2,8 @@ import { Anchor, Badge, Group, Loader, Popover, Stack, Table, Text } from "@mant
 import { useQuery } from "@tanstack/react-query";
 import { fetchLeaves, type Problem } from "../../api/client";
 import type { Answer, Coverage, LeafStatus, Table as TableStatus } from "../../api/types";
-import { bytes, count, counted, micros, percent, short } from "../../base/format";
-import { leafWords, type RowCounts } from "./coverage";
+import { bytes, count, micros, percent, short } from "../../base/format";
+import { leafWords, type RowCounts, rowsWords } from "./coverage";
 
 /** A leaf that is not alive is so for seconds. */
 const AGAIN_MS = 1000;
@@ -32,24 +32,17 @@ export function CoverageCorner(props: {
           <Group gap={6} wrap="wrap" justify="flex-end">
             {busy && <Loader size={10} aria-label="Loading" />}
             <Text size="xs" span className="numbers">
-              {counted(rowCounts.samples, "row")}
-              {rowCounts.events !== null &&
-                rowCounts.events !== rowCounts.samples &&
-                ` · ${short(rowCounts.events)} events`}
-              {" · "}
+              {rowsWords(rowCounts)} ·
             </Text>
-            <Badge
-              tt="none"
-              size="xs"
-              variant={missing ? "filled" : "light"}
-              color={missing ? "orange" : "teal"}
-            >
-              {bound && "at most "}
-              {percent(coverage.fraction)} of rows
-            </Badge>
+            {missing && (
+              <Badge tt="none" size="sm" variant="filled" color="orange.9">
+                {bound && "at most "}
+                {percent(coverage.fraction)} of rows
+              </Badge>
+            )}
             <Text size="xs" span className="numbers">
-              · {micros(stats.elapsed_micros)} · {coverage.leaves_answered} of{" "}
-              {coverage.leaves_asked} leaves
+              {micros(stats.elapsed_micros)}
+              {missing && ` · ${coverage.leaves_answered} of ${coverage.leaves_asked} leaves`}
             </Text>
           </Group>
         </Anchor>
@@ -114,7 +107,7 @@ function LeafTable({ coverage }: { coverage: Coverage }) {
     queryFn: ({ signal }) => fetchLeaves(signal),
     refetchInterval: AGAIN_MS,
   });
-  const colour = (words: string) => (words === "answered" ? "teal" : "orange");
+  const colour = (words: string) => (words === "answered" ? "var(--good)" : "var(--warn)");
   return (
     <Table verticalSpacing={2} fz="xs" className="numbers" captionSide="top">
       <Table.Thead>

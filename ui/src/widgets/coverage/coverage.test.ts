@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Coverage, LeafCoverage, Table } from "../../api/types";
-import { leafWords, mayRecover, missingWords, recoveringRows, recoveryWords } from "./coverage";
+import {
+  leafWords,
+  mayRecover,
+  missingWords,
+  recoveringRows,
+  recoveryWords,
+  rowsWords,
+} from "./coverage";
 
 const leaf = (name: string, outcome: LeafCoverage["outcome"]) =>
   ({ name, outcome, rows_expected: 500, rows_scanned: 500, micros: 1 }) satisfies LeafCoverage;
@@ -85,5 +92,15 @@ describe("recoveringRows", () => {
     const lacking = leaves.map((it) => ({ ...it, rows_scanned: 100 }));
     expect(recoveringRows(coverage(300, lacking))).toBe(400);
     expect(recoveringRows(coverage(1000, leaves))).toBe(0);
+  });
+});
+
+describe("rowsWords", () => {
+  it("says that numbers are estimates where rows stand for more events than they are", () => {
+    expect(rowsWords({ samples: 1195, events: 182_000 })).toBe(
+      "182 k events, estimated from 1,195 rows",
+    );
+    expect(rowsWords({ samples: 1195, events: 1195 })).toBe("1,195 rows");
+    expect(rowsWords({ samples: 1, events: null })).toBe("1 row");
   });
 });

@@ -1,7 +1,7 @@
 // The rows behind an answer, and the missing rows.
 
 import type { Answer, Coverage, LeafCoverage, LeafStatus, Table } from "../../api/types";
-import { counted, percent } from "../../base/format";
+import { counted, percent, short } from "../../base/format";
 
 /** An answer with a smaller share of its rows has a warning. */
 const COVERAGE_ENOUGH = 0.995;
@@ -24,6 +24,13 @@ export function countRows(answer: Answer): RowCounts {
     if (total.events !== null) total.events += Number(row[events] ?? 0);
   });
   return total;
+}
+
+/** What an answer rests on: its rows, or for how many events a sample of rows stands. */
+export function rowsWords({ samples, events }: RowCounts): string {
+  const rows = counted(samples, "row");
+  if (events === null || Math.round(events) === samples) return rows;
+  return `${short(events)} events, estimated from ${rows}`;
 }
 
 /** Rows that are missing from an answer. */

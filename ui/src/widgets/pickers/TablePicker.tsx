@@ -131,7 +131,7 @@ function TableSummary(props: { table: Table; problems: TableProblems | undefined
     <Text span fz={11} c="dimmed" className={classes.note} title={counted(table.rows, "row")}>
       {problems && <ProblemMark problems={problems} />}
       {short(table.rows)} ·{" "}
-      <Text span inherit c={age === "live" ? "teal" : "dimmed"}>
+      <Text span inherit c={age === "live" ? "var(--good)" : "dimmed"}>
         {age}
       </Text>
     </Text>

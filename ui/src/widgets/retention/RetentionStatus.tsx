@@ -87,7 +87,7 @@ export function RetentionStatus({ current, table, now, zone }: Props) {
         </div>
       </div>
       {recovery && (
-        <Text size="xs" c="orange.8">
+        <Text size="xs" c="var(--warn)">
           {recovery}
         </Text>
       )}
@@ -107,7 +107,7 @@ export function RetentionStatus({ current, table, now, zone }: Props) {
         </Text>
       )}
       {current.notes.map((note) => (
-        <Text key={note} size="xs" c="orange.8" role="note">
+        <Text key={note} size="xs" c="var(--warn)" role="note">
           {visible(note)}
         </Text>
       ))}

@@ -97,7 +97,7 @@ function Retention(props: Props & { current: Settings; now: number }) {
           <Button size="xs" variant="default" disabled={!differs || saving.busy} onClick={undo}>
             Undo
           </Button>
-          <Text size="xs" c="teal" role="status">
+          <Text size="xs" c="var(--good)" role="status">
             {saving.saved && "Saved"}
           </Text>
         </Group>
@@ -111,7 +111,7 @@ function Trouble({ problem, stale }: { problem: Problem; stale: boolean }) {
   if (refusedSetting(problem.body) || (problem.conflicts && stale)) return null;
   if (!problem.refused) return <ProblemCard problem={problem} />;
   return (
-    <Text size="xs" c="red.7" role="alert">
+    <Text size="xs" c="var(--bad)" role="alert">
       Not saved: to change settings, this server needs the admin token
       {problem.needsToken ? "." : ` (${problem.message}).`}
     </Text>

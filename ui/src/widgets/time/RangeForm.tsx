@@ -124,7 +124,7 @@ function Moments(props: {
         {field("To", to, setTo)}
       </Group>
       <Group gap="xs" mt={6} wrap="nowrap" align="flex-end">
-        <Text size="xs" flex={1} c={problem ? "red.7" : "dimmed"} aria-live="polite">
+        <Text size="xs" flex={1} c={problem ? "var(--bad)" : "dimmed"} aria-live="polite">
           {problem ?? "-3h, now-1d, 14:30, 2026-11-20 12:00"}
         </Text>
         <Button type="submit" size="compact-sm" fz={12} px="sm" disabled={problem !== null}>
