@@ -1,7 +1,7 @@
 // The page at first sight: on data, without data, on a phone, and its messages when it fails.
 import { strict as assert } from "node:assert";
 import { freshFolder, startServer } from "./demo.mjs";
-import { corner, keys, open, picture, rowsBehind, settled, STILL, view } from "./steps.mjs";
+import { corner, drop, keys, log, open, picture, rowsBehind, settled, STILL, view } from "./steps.mjs";
 
 export const tests = [
   [
@@ -21,6 +21,28 @@ export const tests = [
       await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
       assert.ok((await brightness()) < 60, await ground());
       await picture(page, "overview-dark");
+    },
+  ],
+  [
+    "opens a table of today on all of it, by a link that is not empty later",
+    async ({ page, url }) => {
+      const [first, last] = [120, 60].map((seconds) => new Date(Date.now() - seconds * 1000).toISOString());
+      await log(url, "brief", [{ time: first, a: 1 }, { time: last, a: 2 }]);
+      try {
+        await open(page, `${url}/?table=brief`);
+        assert.equal(keys(page).get("from"), "all");
+        assert.equal(await rowsBehind(page), 2);
+        // The same address an hour later, by the clock of the page and its server.
+        await page.route("**/v1/**", async (route) => {
+          const response = await route.fetch();
+          const date = new Date(Date.now() + 3_600_000).toUTCString();
+          await route.fulfill({ response, headers: { ...response.headers(), date } });
+        });
+        await page.reload();
+        assert.equal(await rowsBehind(page), 2);
+      } finally {
+        await drop(url, "brief");
+      }
     },
   ],
   [

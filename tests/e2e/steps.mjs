@@ -10,7 +10,7 @@ export async function settled(page) {
   await page.getByTestId("view").first().waitFor();
   await page.waitForFunction(() => {
     const views = [...document.querySelectorAll("[data-testid=view]")];
-    return views.length > 0 && views.every((it) => it.dataset.busy === "false") && !document.querySelector(".mantine-Skeleton-root");
+    return views.length > 0 && !document.querySelector("[data-busy=true]") && !document.querySelector(".mantine-Skeleton-root");
   });
 }
 

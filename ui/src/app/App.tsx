@@ -57,6 +57,7 @@ export function App() {
   const tools = (
     <Tools
       query={shownQuery}
+      {...(table ? { table } : {})}
       now={now}
       commit={ask}
       again={again}
@@ -92,7 +93,7 @@ export function App() {
           logo={<Logo />}
           tools={tools}
         />
-      ) : query && table && columns.data && rangeOf(query, now) ? (
+      ) : query && table && columns.data && rangeOf(query, now, table) ? (
         <ExplorePage
           query={query}
           ignored={ignored}
@@ -135,7 +136,7 @@ function useColumns(table: Table | undefined) {
 
 /** The query with a range that holds data, where it says none. */
 function withDefaultRange(query: Query | null, table: Table | undefined, now: number) {
-  if (!query || !table || rangeOf(query, now)) return query;
+  if (!query || !table || rangeOf(query, now, table)) return query;
   return { ...query, ...rangeWithData(table, now) };
 }
 
@@ -181,7 +182,7 @@ function useInitialQuery(
     const name = query?.table ?? busiest(tables ?? [])?.name;
     const table = tables?.find((it) => it.name === name);
     // A range that ends before it begins is none.
-    if (!table || (query && rangeOf(query, serverNow()))) return;
+    if (!table || (query && rangeOf(query, serverNow(), table))) return;
     // Its rows may have come after the page asked last.
     again();
     replace({ ...(query ?? defaultQuery(table.name)), ...rangeWithData(table, serverNow()) });

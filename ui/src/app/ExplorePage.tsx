@@ -49,11 +49,11 @@ export function ExplorePage(props: {
     [columns],
   );
   const explore = useMemo<Explore>(() => {
-    const usual = rangeOf({ ...query, ...rangeWithData(table, now) }, now) ?? {
+    const usual = rangeOf({ ...query, ...rangeWithData(table, now) }, now, table) ?? {
       from: now - 3_600_000,
       to: now,
     };
-    const range = rangeOf(query, now) ?? usual;
+    const range = rangeOf(query, now, table) ?? usual;
     return {
       query,
       resolved: { query, columns, range },

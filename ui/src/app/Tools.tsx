@@ -23,11 +23,11 @@ import {
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { bodyOf } from "../api/client";
-import type { Answer } from "../api/types";
+import type { Answer, Table as TableStatus } from "../api/types";
 import { durationWords } from "../base/duration";
 import { useMainSpec } from "../explore/mainSpec";
 import type { Query } from "../query/query";
-import { goLive, rangeOf, withRange } from "../query/time";
+import { goLive, type Range, rangeOf, withRange } from "../query/time";
 import { ClusterSign } from "../widgets/cluster/ClusterSign";
 import { chooseFile } from "../widgets/importing/chosenFile";
 import { type PageName, urlOf } from "./address";
@@ -39,6 +39,7 @@ const RATES = ["5s", "15s", "1m", "5m"];
 /** The right end of the head: the cluster, ask again, live, share, light or dark, keys. */
 export function Tools(props: {
   query: Query | null;
+  table?: TableStatus;
   now: number;
   commit: (next: Query) => void;
   again: () => void;
@@ -71,7 +72,7 @@ export function Tools(props: {
         <>
           <ToolButton label="Refresh" icon={<IconRefresh size={17} />} onClick={again} />
           <Live query={query} now={now} commit={commit} />
-          <Share query={query} now={now} />
+          <Share query={query} range={rangeOf(query, now, props.table)} />
         </>
       )}
       <ToolButton label="Import a file" icon={<IconFileImport size={17} />} onClick={chooseFile} />
@@ -147,9 +148,8 @@ function Live(props: { query: Query; now: number; commit: (next: Query) => void 
 const copy = (text: string) => void navigator.clipboard?.writeText(text);
 
 /** Links and other spellings of what is on the page. */
-function Share({ query, now }: { query: Query; now: number }) {
+function Share({ query, range }: { query: Query; range: Range | null }) {
   const link = (shared: Query) => copy(`${window.location.origin}/${urlOf(shared)}`);
-  const range = rangeOf(query, now);
   const fixed = () => range && link({ ...withRange(query, range), bucket: query.bucket });
   return (
     <Menu shadow="md" position="bottom-end">

@@ -3,7 +3,7 @@ import { IconPlugConnectedX } from "@tabler/icons-react";
 import { type ReactNode, useEffect } from "react";
 import type { Answer, QuerySpec } from "../api/types";
 import { timeText } from "../base/zone";
-import { fullRange } from "../query/time";
+import { FULL_RANGE } from "../query/time";
 import { CoverageCorner } from "../widgets/coverage/CoverageCorner";
 import { countRows, missingWords, type RowCounts } from "../widgets/coverage/coverage";
 import { ProblemCard } from "../widgets/ProblemCard";
@@ -163,10 +163,7 @@ function NothingHere() {
       )}
       <Group>
         {first !== null && (
-          <Button
-            size="xs"
-            onClick={() => commit({ ...query, ...fullRange(table), bucket: "auto" })}
-          >
+          <Button size="xs" onClick={() => commit({ ...query, ...FULL_RANGE, bucket: "auto" })}>
             Go to the data
           </Button>
         )}

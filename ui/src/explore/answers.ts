@@ -83,6 +83,19 @@ function useLate(busy: boolean): boolean {
   return busy && late;
 }
 
+/**
+ * What was asked for the answer that is drawn: `asked`, or what was asked before as long as an older
+ * answer is drawn. Numbers therefore never stand under the name of another measure.
+ */
+export function useAsked<Asked>(
+  { data, isPlaceholderData }: Pick<Result, "data" | "isPlaceholderData">,
+  asked: Asked,
+): Asked {
+  const drawn = useRef(asked);
+  if (!data || !isPlaceholderData) drawn.current = asked;
+  return drawn.current;
+}
+
 /** Where a column stands in an answer; -1 where it does not. */
 export function columnIndex(answer: Answer, name: string): number {
   return answer.columns.findIndex((column) => column.name === name);

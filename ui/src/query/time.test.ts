@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import { defaultQuery } from "./query";
 import { compareProblem, seriesRange } from "./spec";
-import { bucketOf, bucketStart, moment, rangeOf, rangeWithData, stepRange } from "./time";
+import {
+  bucketOf,
+  bucketStart,
+  FULL_RANGE,
+  moment,
+  rangeOf,
+  rangeWithData,
+  stepRange,
+} from "./time";
 
 const NOW = Date.parse("2026-11-21T12:34:56.789Z");
 const DAY = 86_400_000;
@@ -36,11 +44,25 @@ test("moments are relative, ISO 8601 or Unix seconds", () => {
 test("a table opens where its data is", () => {
   const iso = (ago: number) => new Date(NOW - ago).toISOString();
   expect(rangeWithData(table(iso(20 * DAY), iso(1000)), NOW)).toEqual({ from: "-1d", to: "now" });
-  expect(rangeWithData(table(iso(600_000), iso(0)), NOW)).toEqual({ from: "-15m", to: "now" });
-  const old = rangeWithData(table("2001-01-01T00:00:00Z", "2001-06-30T00:00:00Z"), NOW);
-  expect(old).toEqual({ from: "2001-01-01T00:00:00.000Z", to: "2001-06-30T00:00:00.001Z" });
-  const one = rangeWithData(table("2001-01-01T00:00:30Z", "2001-01-01T00:00:30Z"), NOW);
-  expect(one).toEqual({ from: "2001-01-01T00:00:00.001Z", to: "2001-01-01T00:01:00.000Z" });
+  // A range such as -15m would be empty a quarter of an hour later.
+  expect(rangeWithData(table(iso(600_000), iso(0)), NOW)).toEqual(FULL_RANGE);
+  expect(rangeWithData(table("2001-01-01T00:00:00Z", "2001-06-30T00:00:00Z"), NOW)).toEqual(
+    FULL_RANGE,
+  );
+});
+
+test("all of a table reaches from its first row to its last, or to now while rows come", () => {
+  const query = { ...defaultQuery("t"), ...FULL_RANGE };
+  const [first, last] = ["2001-01-01T00:00:00Z", "2001-06-30T00:00:00Z"];
+  const end = Date.parse(last) + 1;
+  expect(rangeOf(query, NOW, table(first, last))).toEqual({ from: Date.parse(first), to: end });
+  const living = table(first, new Date(NOW - 5000).toISOString());
+  expect(rangeOf(query, NOW, living)).toEqual({ from: Date.parse(first), to: NOW });
+  const moment = Date.parse("2001-01-01T00:00:30Z");
+  const one = table("2001-01-01T00:00:30Z", "2001-01-01T00:00:30Z");
+  expect(rangeOf(query, NOW, one)).toEqual({ from: moment - 29_999, to: moment + 30_000 });
+  expect(rangeOf(query, NOW, table(null, null))).toEqual({ from: NOW - DAY, to: NOW });
+  expect(rangeOf(query, NOW)).toBeNull();
 });
 
 test("series begin where a bucket does, and fit the comparison", () => {

@@ -53,42 +53,53 @@ function momentMs(trimmed: string, now: number): number | null {
   return Number.isNaN(parsed) ? null : parsed;
 }
 
-/** The range that a query means; null where its texts mean none. */
-export function rangeOf(query: Query, now: number): Range | null {
+/** The value of `from` for all of a table, its newest row included. */
+export const ALL = "all";
+
+/**
+ * The range that a query means; null where its texts mean none. All of a table is a range only of a
+ * table that is given and has rows.
+ */
+export function rangeOf(query: Query, now: number, table?: Table): Range | null {
+  if (query.from === ALL) return table ? wholeOf(table, now) : null;
   const from = moment(query.from, now);
   const to = moment(query.to, now);
   return from === null || to === null || from >= to ? null : { from, to };
 }
 
+const LIVING_MS = 300_000;
+const DAY_MS = 86_400_000;
+
+/** Whether rows still come. */
+const isLiving = (last: number, now: number) => last > now - LIVING_MS && last < now + 60_000;
+
 /**
- * A range that holds data: the shortest usual one until now for a table whose rows still come, else
- * from its first row to its last. At most a day of a living table.
+ * A range that holds data: the last day of a table whose rows still come and that is older than
+ * that, all of any other. None of these becomes empty while the page is open, or the next minute.
  */
 export function rangeWithData(table: Table, now: number): Pick<Query, "from" | "to"> {
   const first = table.first_time === null ? now : Date.parse(table.first_time);
   const last = table.last_time === null ? now : Date.parse(table.last_time);
-  if (last > now - 300_000 && last < now + 60_000) {
-    const reach = PRESETS.find((preset) => now - first <= (durationMs(preset) ?? 0));
-    return { from: `-${atMostADay(reach ?? "1d")}`, to: "now" };
-  }
-  return around(first, last);
+  const isLong = isLiving(last, now) && now - first > DAY_MS;
+  return isLong ? { from: "-1d", to: "now" } : FULL_RANGE;
 }
 
 /** A shorter time than this is hardly a picture. */
 const SHORTEST = 60_000;
 
-/** From a first moment to a last one, both included; around what is shorter, a minute. */
-function around(first: number, last: number): Pick<Query, "from" | "to"> {
-  const room = Math.max(0, Math.floor((SHORTEST - (last + 1 - first)) / 2));
-  return { from: isoText(first - room), to: isoText(last + 1 + room) };
-}
-
-const atMostADay = (length: string) => ((durationMs(length) ?? 0) > 86_400_000 ? "1d" : length);
-
 /** All of a table, its last row included. */
-export function fullRange(table: Table): Pick<Query, "from" | "to"> {
-  if (table.first_time === null || table.last_time === null) return { from: "-1d", to: "now" };
-  return around(Date.parse(table.first_time), Date.parse(table.last_time));
+export const FULL_RANGE = { from: ALL, to: "now" } as const;
+
+/** From a table's first row to its last, both included, or to now where rows still come. */
+function wholeOf({ first_time, last_time }: Table, now: number): Range {
+  if (first_time === null || last_time === null) return { from: now - DAY_MS, to: now };
+  const [first, last] = [Date.parse(first_time), Date.parse(last_time)];
+  // Around what is shorter, a minute.
+  const room = Math.max(0, Math.floor((SHORTEST - (last + 1 - first)) / 2));
+  return {
+    from: first - room,
+    to: isLiving(last, now) ? Math.max(last + 1, now) : last + 1 + room,
+  };
 }
 
 /** The length of the time buckets of a query over a range. */

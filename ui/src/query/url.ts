@@ -4,7 +4,7 @@
 import { durationMs } from "../base/duration";
 import { filterText, parseFilter } from "./filter";
 import { defaultQuery, LIMIT_MAX, PREVIOUS, type Query, SERIES_MAX } from "./query";
-import { moment } from "./time";
+import { ALL, FULL_RANGE, moment } from "./time";
 import type { IgnoredPart, ViewManifest } from "./viewManifest";
 
 const TEXTS = ["from", "to", "compare", "search", "where", "order", "bucket"] as const;
@@ -105,6 +105,11 @@ export function readQuery(
 
 /** The texts of the range; both are as if left out where they mean none. */
 function rangeTexts(keys: URLSearchParams, ignored: IgnoredPart[]): { from: string; to: string } {
+  if (keys.get("from") === ALL) {
+    const to = keys.get("to") ?? "now";
+    if (to !== "now") ignored.push({ part: `to=${to}`, why: "is left out: from=all is all rows" });
+    return FULL_RANGE;
+  }
   const now = Date.now();
   const ends = { from: keys.get("from") ?? "", to: keys.get("to") ?? "now" };
   const [from, to] = [moment(ends.from, now), moment(ends.to, now)];

@@ -139,7 +139,13 @@ function randomQuery(random: (below: number) => number): Query {
   const measures = listOf(() => oneOf("count(*)", "p95(latency_us)", "sum(a) / count(*)"));
   const query: Query = {
     ...defaultQuery(oneOf("t", "r\u00f6hren & co")),
-    ...oneOf({}, { from: "-3h" }, { from: "-7d", to: "now-1d" }, { from: "2026-11-20" }),
+    ...oneOf(
+      {},
+      { from: "-3h" },
+      { from: "all" },
+      { from: "-7d", to: "now-1d" },
+      { from: "2026-11-20" },
+    ),
     compare: oneOf("", "7d", "1d", "previous"),
     group: listOf(() => oneOf("a", '"Odd Name"', "length(message) AS n")),
     measures: measures.length > 0 ? measures : ["count(*)"],

@@ -2,7 +2,7 @@ import { Group, Paper, Skeleton, Text, UnstyledButton } from "@mantine/core";
 import type { Cell, Column } from "../../api/types";
 import { change, counted, percent } from "../../base/format";
 import { exactInUnit, inUnit, type Unit } from "../../base/units";
-import { useAnswer } from "../../explore/answers";
+import { useAnswer, useAsked } from "../../explore/answers";
 import { cellText } from "../../explore/CellText";
 import { pointOf, useExplore } from "../../explore/context";
 import { pickOf, toggleGroup } from "../../query/edit";
@@ -22,8 +22,9 @@ const FACET_LOOK = 101;
 /** The top values of a column by the first measure, and how much they changed. */
 export function Facet({ column, total }: { column: Column; total: number | null }) {
   const { resolved, query, columns, views, zone, identifiers, commit, openMenu } = useExplore();
-  const { data, error } = useAnswer(facetSpec(resolved, column.name, FACET_LOOK));
-  const measure = query.measures[0] ?? EVENTS;
+  const result = useAnswer(facetSpec(resolved, column.name, FACET_LOOK));
+  const { data, error, isFetching, isPlaceholderData } = result;
+  const measure = useAsked(result, query.measures[0] ?? EVENTS);
   const text = (value: Cell) => cellText(value, column.type, zone, identifiers.has(column.name));
   const additive = isAdditive(measure);
   const rows = data ? facetRows(data, additive, orderOf(query).change ? "change" : "value") : [];
@@ -33,7 +34,13 @@ export function Facet({ column, total }: { column: Column; total: number | null 
   // Without a total that its parts sum up to, the largest value fills the line.
   const top = additive && total !== null ? total : Math.max(0, ...shown.map((it) => it.now ?? 0));
   return (
-    <Paper withBorder p="sm" data-testid={`facet-${column.name}`}>
+    <Paper
+      withBorder
+      p="sm"
+      data-testid={`facet-${column.name}`}
+      data-busy={isFetching}
+      className={isPlaceholderData ? "stale" : "fresh"}
+    >
       <Group justify="space-between" mb={6} wrap="nowrap">
         <Text size="sm" fw={600} truncate title={column.name}>
           {column.name}

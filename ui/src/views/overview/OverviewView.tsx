@@ -11,7 +11,7 @@ import { useMemo } from "react";
 import { numberOf } from "../../api/client";
 import type { Column, QuerySpec } from "../../api/types";
 import { durationWords } from "../../base/duration";
-import { sides, useAnswer } from "../../explore/answers";
+import { sides, useAnswer, useAsked } from "../../explore/answers";
 import {
   isIdentifier,
   rankByRepetition,
@@ -42,21 +42,23 @@ const SAMPLES = 12;
 /** What a table is like at first sight: big numbers, what happens over time, top values, some rows. */
 export function OverviewView({ spec }: { spec: QuerySpec }) {
   const { resolved, query, columns } = useExplore();
-  const plain = useMemo(() => chartQuery(resolved), [resolved]);
   const overTime = useAnswer(spec);
+  const plain = useMemo(() => chartQuery(resolved), [resolved]);
+  const drawn = useAsked(overTime, plain);
   const shown = query.measures[0] ?? EVENTS;
   const measures = headlines(columns, shown);
   const totals = useAnswer(headlineSpec(resolved, measures));
+  const totalled = useAsked(totals, measures);
   const both = totals.data && sides(totals.data);
-  const place = measures.indexOf(shown) + (both?.before ? 1 : 0);
-  const total = numberOf(both?.now[0]?.[0][place]);
+  const place = totalled.indexOf(shown) + (both?.before ? 1 : 0);
+  const total = totalled.includes(shown) ? numberOf(both?.now[0]?.[0][place]) : null;
   // What is wrong with the query is said once.
   const some = !overTime.error && overTime.data?.stats.rows_matched !== 0;
   return (
     <Stack gap="lg">
-      {some && <Headlines measures={measures} answer={totals.data} />}
-      <ViewFrame title={titleOf(plain)} spec={spec} result={overTime} height={220}>
-        {(answer) => <MeasureChart answer={answer} at={0} height={220} bare of={plain} />}
+      {some && <Headlines measures={totalled} answer={totals.data} />}
+      <ViewFrame title={titleOf(drawn)} spec={spec} result={overTime} height={220}>
+        {(answer) => <MeasureChart answer={answer} at={0} height={220} bare of={drawn} />}
       </ViewFrame>
       {some && (
         <>

@@ -5,7 +5,7 @@ import { durationWords } from "../../base/duration";
 import { timeText } from "../../base/zone";
 import { seriesOf } from "../../charts/time-series/data";
 import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
-import { useAnswer } from "../../explore/answers";
+import { useAnswer, useAsked } from "../../explore/answers";
 import { markOf, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
@@ -17,7 +17,8 @@ import { SeriesTable } from "./SeriesTable";
 export function TimeView({ spec }: { spec: QuerySpec }) {
   const { resolved, query, zone } = useExplore();
   const result = useAnswer(spec);
-  const { bucket, range } = seriesRange(resolved);
+  const drawn = useAsked(result, resolved);
+  const { bucket, range } = seriesRange(drawn);
   const height = query.measures.length > 1 ? 220 : 320;
   return (
     <ViewFrame
@@ -28,14 +29,14 @@ export function TimeView({ spec }: { spec: QuerySpec }) {
     >
       {(answer) => (
         <Stack gap="md">
-          {range.from > resolved.range.from && (
+          {range.from > drawn.range.from && (
             <Text size="xs" c="dimmed" role="note">
               Begins with the first whole bucket, at {timeText(range.from, zone)}: the time before
               is compared right up to it.
             </Text>
           )}
-          {query.measures.map((measure, at) => (
-            <MeasureChart key={measure} answer={answer} at={at} height={height} />
+          {drawn.query.measures.map((measure, at) => (
+            <MeasureChart key={measure} answer={answer} at={at} height={height} of={drawn} />
           ))}
         </Stack>
       )}
@@ -66,7 +67,7 @@ export function MeasureChart(props: {
     <Paper withBorder p="xs">
       {resolved.query.measures.length > 1 && (
         <Text size="xs" fw={600} mb={4}>
-          {measureLabel(query.measures[at] ?? "")}
+          {measureLabel(resolved.query.measures[at] ?? "")}
         </Text>
       )}
       <TimeSeriesChart

@@ -14,7 +14,7 @@ import type { Table } from "../../api/types";
 import { durationWords } from "../../base/duration";
 import { visible } from "../../base/format";
 import { type Zone, zoneName } from "../../base/zone";
-import { fullRange, PRESETS } from "../../query/time";
+import { ALL, FULL_RANGE, PRESETS } from "../../query/time";
 import classes from "./TimeRangeControl.module.css";
 import {
   keptMoment,
@@ -66,8 +66,9 @@ export function RangeForm(props: {
             size="compact-sm"
             fz={12}
             fw={500}
-            variant="default"
-            onClick={() => onChange(fullRange(table))}
+            variant={from === ALL ? "light" : "default"}
+            aria-pressed={from === ALL}
+            onClick={() => onChange(FULL_RANGE)}
           >
             All of the table’s data
           </Button>
@@ -90,10 +91,13 @@ function Moments(props: {
   to: string;
   now: number;
   zone: Zone;
+  table?: Table;
   onChange: (range: { from: string; to: string }) => void;
 }) {
   const { now, zone, onChange } = props;
-  const [from, setFrom] = useState(() => shownMoment(props.from, now, zone));
+  const { first_time: first = null } = props.table ?? {};
+  const begins = props.from === ALL && first !== null ? first : props.from;
+  const [from, setFrom] = useState(() => shownMoment(begins, now, zone));
   const [to, setTo] = useState(() => shownMoment(props.to, now, zone));
   const problem = rangeProblem(from, to, now, zone);
   const submit = (event: FormEvent) => {

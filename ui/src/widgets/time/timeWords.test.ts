@@ -103,6 +103,7 @@ describe("moments of the query", () => {
 describe("words", () => {
   it("of ranges", () => {
     expect(rangeWords("-1d", "now", NOW, "UTC")).toBe("Last 1 day");
+    expect(rangeWords("all", "now", NOW, "UTC")).toBe("All of the table");
     expect(rangeWords("now-15m", "now", NOW, "UTC")).toBe("Last 15 minutes");
     const [from, to] = ["2026-11-20T03:10:00Z", "2026-11-21T09:00:00Z"];
     expect(rangeWords(from, to, NOW, "UTC")).toBe("Nov 20 03:10 – Nov 21 09:00");

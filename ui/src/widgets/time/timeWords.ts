@@ -3,7 +3,7 @@
 import type { Table } from "../../api/types";
 import { durationMs, durationWords } from "../../base/duration";
 import { timeText, unzoned, type Zone } from "../../base/zone";
-import { moment } from "../../query/time";
+import { ALL, moment } from "../../query/time";
 
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?))?$/;
@@ -71,6 +71,7 @@ export function rangeProblem(from: string, to: string, now: number, zone: Zone):
 
 /** A range in a few words: `Last 1 day`, `Nov 20 03:10 – Nov 21 09:00`. */
 export function rangeWords(from: string, to: string, now: number, zone: Zone): string {
+  if (from === ALL) return "All of the table";
   const [, back] = /^(?:now)?-(\S+)$/.exec(from.trim()) ?? [];
   if (to.trim() === "now" && back && durationMs(back) !== null) {
     return `Last ${durationWords(back)}`;
