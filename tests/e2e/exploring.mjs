@@ -96,8 +96,28 @@ export const tests = [
       await page.getByRole("option", { name: /gateway/ }).first().waitFor();
       await picture(page, "completion");
       await page.getByRole("option", { name: /gateway/ }).first().click();
+      await page.getByRole("button", { name: "Apply" }).click();
       await page.waitForURL(/filter=service/);
       assert.equal(keys(page).get("filter"), "service = gateway");
+    },
+  ],
+  [
+    "finds values by a part of them, and takes several ticked ones",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table`);
+      await page.keyboard.press("/");
+      await page.keyboard.type("endpoint");
+      await page.keyboard.press("Enter");
+      await page.keyboard.type("checkout");
+      const options = page.getByRole("option", { name: /\/checkout\// });
+      await options.nth(1).waitFor();
+      await options.nth(0).click();
+      await options.nth(1).click();
+      await picture(page, "several-values");
+      assert.equal(keys(page).get("filter"), null);
+      await page.getByRole("button", { name: "Apply" }).click();
+      await page.waitForURL(/filter=endpoint/);
+      assert.match(keys(page).get("filter"), /^endpoint = \S*checkout\S*\|\S*checkout\S*$/);
     },
   ],
   [

@@ -197,11 +197,11 @@ export async function fetchColumnStats(table: string, signal?: AbortSignal): Pro
 export async function fetchElements(
   { table, from = "", to = "" }: QuerySpec,
   column: string,
-  prefix: string,
+  limit: number,
   signal?: AbortSignal,
 ): Promise<ColumnValue[]> {
   const place = `/v1/tables/${encodeURIComponent(table)}/columns/${encodeURIComponent(column)}`;
-  const keys = new URLSearchParams({ limit: "20", prefix, from, to });
+  const keys = new URLSearchParams({ limit: String(limit), from, to });
   return (await get<{ values: ColumnValue[] }>(`${place}/values?${keys}`, signal)).values;
 }
 

@@ -28,6 +28,14 @@ describe("filters as SQL", () => {
     expect(sql("m", "contains", ["50%_\\"], "string")).toBe("m ILIKE '%50\\%\\_\\\\%'");
   });
 
+  test("take several beginnings and ends of a text", () => {
+    expect(sql("path", "starts", ["/api_", "it's"], "string")).toBe(
+      "(path ILIKE '/api\\_%' OR path ILIKE 'it''s%')",
+    );
+    expect(sql("path", "ends", [".js"], "string")).toBe("path ILIKE '%.js'");
+    expect(sql("stack", "starts", ["a", "b"], "vector")).toBe("includes_start(stack, 'a', 'b')");
+  });
+
   test("tell lists that are exactly these from those that have them", () => {
     expect(sql("tags", "is", ["a", "it's", "a"], "set")).toBe(
       "(includes_all(tags, 'a', 'it''s') AND cardinality(tags) = 2)",

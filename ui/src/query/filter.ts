@@ -65,8 +65,8 @@ export const OPERATORS: Readonly<Record<Operator, OperatorFacts>> = {
   "!has": { label: "has none of", takes: "many", types: LISTS, opposite: "has" },
   is: { label: "is exactly", takes: "list", types: LISTS, opposite: "!is" },
   "!is": { label: "is not exactly", takes: "list", types: LISTS, opposite: "is" },
-  starts: { label: "starts with", takes: "many", types: VECTOR, opposite: null },
-  ends: { label: "ends with", takes: "many", types: VECTOR, opposite: null },
+  starts: { label: "starts with", takes: "many", types: ["string", ...VECTOR], opposite: null },
+  ends: { label: "ends with", takes: "many", types: ["string", ...VECTOR], opposite: null },
   within: { label: "has in a row", takes: "many", types: VECTOR, opposite: null },
   empty: { label: "is empty", takes: "none", types: LISTS, opposite: "!empty" },
   "!empty": { label: "is not empty", takes: "none", types: LISTS, opposite: "empty" },
@@ -122,15 +122,26 @@ export function conditionSql(
       return `(${name} IS NULL OR NOT ${exactlySql(name, filter.values, type)})`;
     case "!has":
       return `(${name} IS NULL OR includes_none(${name}, ${list}))`;
-    case "has":
-    case "has-all":
     case "starts":
     case "ends":
+      if (type === "string") return endsSql(name, filter);
+      return `${LIST_FUNCTIONS[filter.operator]}(${name}, ${list})`;
+    case "has":
+    case "has-all":
     case "within":
       return `${LIST_FUNCTIONS[filter.operator]}(${name}, ${list})`;
     default:
       return `${name} ${filter.operator} ${first}`;
   }
+}
+
+/** Whether a text starts or ends with one of some texts, ignoring case as `contains` does. */
+function endsSql(name: string, { operator, values }: Pick<Filter, "operator" | "values">): string {
+  const parts = values.map((value) => {
+    const [, inner = ""] = /^'%(.*)%'$/s.exec(likeText(value)) ?? [];
+    return `${name} ILIKE ${operator === "starts" ? `'${inner}%'` : `'%${inner}'`}`;
+  });
+  return parts.length === 1 ? (parts[0] ?? "") : `(${parts.join(" OR ")})`;
 }
 
 /** Whether a list has these elements and no others: those of a set in any order. */

@@ -21,9 +21,9 @@ it("counts values of a column over what the query is about, but for the column i
   const query = resolved({ filters, search: "slow" });
   const typed = valuesSpec(query, { name: "service", type: "string" }, "50%_O'", 20);
   expect(typed).toMatchObject({ search: "slow", limit: 20, group_by: ["service"] });
-  expect(typed.filter).toEqual(["status >= 500", "service ILIKE '50\\%\\_O''%'"]);
+  expect(typed.filter).toEqual(["status >= 500", "service ILIKE '%50\\%\\_O''%'"]);
   const listed = valuesSpec(query, { name: "status", type: "number" }, "5", 20);
-  expect(listed.filter).toEqual(["service = 'gateway'", "CAST(status AS string) ILIKE '5%'"]);
+  expect(listed.filter).toEqual(["service = 'gateway'", "CAST(status AS string) ILIKE '%5%'"]);
   expect(
     valuesSpec(resolved({}), { name: "status", type: "number" }, "", 20).filter,
   ).toBeUndefined();

@@ -137,13 +137,13 @@ export function topValuesSpec(resolved: ResolvedQuery, column: string, limit: nu
 }
 
 /**
- * The most frequent values of a column that begin with a text in any letter case, of the rows that
- * the query is about but for what it asks of that column itself.
+ * The most frequent values of a column that contain a text in any letter case, of the rows that the
+ * query is about but for what it asks of that column itself.
  */
 export function valuesSpec(
   resolved: ResolvedQuery,
   column: Pick<Column, "name" | "type">,
-  prefix: string,
+  part: string,
   limit: number,
 ): QuerySpec {
   const filters = resolved.query.filters.filter((it) => it.column !== column.name);
@@ -152,9 +152,9 @@ export function valuesSpec(
     column.name,
     limit,
   );
-  if (prefix === "") return spec;
+  if (part === "") return spec;
   const name = quoteName(column.name);
   const text = column.type === "string" ? name : `CAST(${name} AS string)`;
-  const pattern = quoteText(`${prefix.replace(/[\\%_]/g, "\\$&")}%`);
+  const pattern = quoteText(`%${part.replace(/[\\%_]/g, "\\$&")}%`);
   return { ...spec, filter: [...(spec.filter ?? []), `${text} ILIKE ${pattern}`] };
 }

@@ -7,26 +7,28 @@ import { distinctOf } from "./columns";
 /** Above this, looking through all values costs seconds, and none of them is frequent. */
 const TOO_MANY = 1_000_000;
 const MOST = 20;
+/** Values with the text anywhere that are requested: the best of them are shown. */
+const LOOKED_THROUGH = 200;
 
 type Target = Pick<Column, "name" | "type">;
 
 /**
- * The frequent values of a column that begin with a text, counted over the rows that the query
+ * The frequent values of a column that contain a text, counted over the rows that the query
  * is about, and whether they are worth asking for. Elements of sets and vectors are counted over
  * the query's time only.
  */
-export function useColumnValues(resolved: ResolvedQuery, column: Target, prefix: string) {
+export function useColumnValues(resolved: ResolvedQuery, column: Target, part: string) {
   const { name, type } = column;
   const { table } = resolved.query;
   const lists = type === "set" || type === "vector";
-  const enabled = type !== "time" && !(isHuge(column) && prefix.length < 3);
+  const enabled = type !== "time" && !(isHuge(column) && part.length < 3);
   // One more than are shown: rows without a value are counted as well.
-  const spec = valuesSpec(resolved, column, prefix, MOST + 1);
+  const spec = valuesSpec(resolved, column, part, (part === "" ? MOST : LOOKED_THROUGH) + 1);
   const answer = useQuery<ColumnValue[]>({
-    queryKey: ["values", table, name, prefix, spec],
+    queryKey: ["values", table, name, part, spec],
     queryFn: ({ signal }) =>
       lists
-        ? fetchElements(spec, name, prefix, signal)
+        ? fetchElements(spec, name, part === "" ? MOST : LOOKED_THROUGH * 5, signal)
         : ask(spec, signal).then(({ rows, samples }) =>
             rows.map(([value = null, count = 0], at) => ({
               value,
@@ -40,8 +42,19 @@ export function useColumnValues(resolved: ResolvedQuery, column: Target, prefix:
     placeholderData: (before, query) =>
       query?.queryKey[1] === table && query.queryKey[2] === name ? before : undefined,
   });
-  const values = (answer.data ?? []).filter(({ value }) => value !== null).slice(0, MOST);
+  const values = bestValues(answer.data ?? [], part).slice(0, MOST);
   return { values, enabled, pending: enabled && answer.isFetching, failed: answer.isError };
+}
+
+/** The values that contain a text: itself first, then those that begin with it, then the others. */
+export function bestValues(values: readonly ColumnValue[], part: string): ColumnValue[] {
+  const wanted = part.toLowerCase();
+  const rank = (text: string) => (text === wanted ? 0 : text.startsWith(wanted) ? 1 : 2);
+  return values
+    .filter(({ value }) => value !== null && String(value).toLowerCase().includes(wanted))
+    .map((it): [ColumnValue, number] => [it, rank(String(it.value).toLowerCase())])
+    .sort((a, b) => a[1] - b[1])
+    .map(([it]) => it);
 }
 
 function isHuge(column: Target & Partial<Column>): boolean {

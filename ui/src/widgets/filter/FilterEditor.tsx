@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, NativeSelect, Popover, Stack, Text } from "@mantine/core";
+import { Button, Group, NativeSelect, Popover, Stack, Text } from "@mantine/core";
 import { useClickOutside } from "@mantine/hooks";
 import { IconSwitchHorizontal } from "@tabler/icons-react";
 import { type ReactElement, type RefObject, useLayoutEffect, useState } from "react";
@@ -89,15 +89,16 @@ export function FilterEditor({
           </Text>
         )}
         {opposite && (
-          <ActionIcon
+          <Button
             variant="default"
-            size={26}
-            aria-label={`Invert: ${OPERATORS[opposite].label}`}
+            size="compact-xs"
+            h={26}
+            leftSection={<IconSwitchHorizontal size={14} />}
             title={`Invert: ${OPERATORS[opposite].label}`}
             onClick={() => setDraft(withOperator(draft, opposite))}
           >
-            <IconSwitchHorizontal size={14} />
-          </ActionIcon>
+            Invert
+          </Button>
         )}
         <Button size="compact-xs" h={26} px="sm" onClick={() => commit(draft)}>
           Apply

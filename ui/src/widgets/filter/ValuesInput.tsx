@@ -5,9 +5,8 @@ import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "reac
 import { numberOf, serverNow } from "../../api/client";
 import type { ColumnValue } from "../../api/types";
 import { exact, short, visible } from "../../base/format";
-import { OPERATORS } from "../../query/filter";
 import type { ResolvedQuery } from "../../query/spec";
-import { useColumnValues } from "../columns/useColumnValues";
+import { bestValues, useColumnValues } from "../columns/useColumnValues";
 import classes from "../widgets.module.css";
 import {
   completes,
@@ -16,6 +15,7 @@ import {
   severalOf,
   splitList,
   type Target,
+  ticked,
   valueProblem,
 } from "./filterDraft";
 
@@ -39,17 +39,13 @@ export function ValuesInput(props: Props) {
   const { resolved, column, draft, problem, onDraft, onEnter } = props;
   const many = severalOf(draft.operator);
   const combobox = useCombobox({ opened: true });
-  // Whether the next choice leaves the filter open for further values.
-  const stays = useRef(false);
+  // Whether the next choice comes by a click, which only ticks.
+  const ticks = useRef(false);
   const choose = (option: string) => {
     const value = option === TYPED ? draft.text.trim() : option.slice(1);
-    if (draft.values.includes(value) && OPERATORS[draft.operator].takes === "many") {
-      onDraft({ ...draft, values: draft.values.filter((it) => it !== value) });
-      return;
-    }
-    const next = { ...draft, values: [...draft.values, value], text: "" };
-    if (stays.current) onDraft(next);
-    else onEnter(next);
+    if (ticks.current && option !== TYPED) onDraft(ticked(draft, value));
+    else if (ticks.current) onDraft({ ...draft, values: [...draft.values, value], text: "" });
+    else onEnter({ ...draft, values: joined(draft.operator, draft.values, [value]), text: "" });
   };
   return (
     <Combobox store={combobox} onOptionSubmit={choose} size="xs">
@@ -72,7 +68,7 @@ export function ValuesInput(props: Props) {
             </Pill>
           ))}
           <Combobox.EventsTarget>
-            <ValueField {...props} many={many} stays={stays} />
+            <ValueField {...props} many={many} ticks={ticks} />
           </Combobox.EventsTarget>
         </Pill.Group>
       </PillsInput>
@@ -81,7 +77,7 @@ export function ValuesInput(props: Props) {
           resolved={resolved}
           column={column}
           draft={draft}
-          stays={stays}
+          ticks={ticks}
           onChange={combobox.selectFirstOption}
           onNone={combobox.resetSelectedOption}
         />
@@ -92,7 +88,7 @@ export function ValuesInput(props: Props) {
 
 interface FieldProps extends Props {
   many: boolean;
-  stays: { current: boolean };
+  ticks: { current: boolean };
 }
 
 function ValueField({
@@ -104,13 +100,13 @@ function ValueField({
   onEnter,
   onBack,
   many,
-  stays,
+  ticks,
   onKeyDown,
   ...target
 }: FieldProps & { onKeyDown?: (event: KeyboardEvent<HTMLInputElement>) => void }) {
   const keyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return;
-    stays.current = event.shiftKey || event.ctrlKey || event.metaKey;
+    ticks.current = event.shiftKey || event.ctrlKey || event.metaKey;
     const typed = draft.text.trim();
     if (event.key === "Backspace" && draft.text === "") {
       if (many && draft.values.length > 0) onDraft({ ...draft, values: draft.values.slice(0, -1) });
@@ -144,7 +140,7 @@ function ValueField({
       inputMode={column.type === "number" ? "decimal" : "text"}
       spellCheck={false}
       value={draft.text}
-      onChange={(event) => onDraft({ ...draft, text: event.currentTarget.value })}
+      onChange={(event) => onDraft({ ...draft, text: event.currentTarget.value, looksFor: false })}
       onKeyDown={keyDown}
       onPaste={paste}
     />
@@ -159,22 +155,19 @@ interface ChoicesProps {
   resolved: ResolvedQuery;
   column: Target;
   draft: Draft;
-  stays: { current: boolean };
+  ticks: { current: boolean };
   onChange: () => void;
   onNone: () => void;
 }
 
 /** The values that the column has, with their counts; what was typed stands among them. */
-function Choices({ resolved, column, draft, stays, onChange, onNone }: ChoicesProps) {
+function Choices({ resolved, column, draft, ticks, onChange, onNone }: ChoicesProps) {
   const text = draft.text.trim();
-  const [prefix] = useDebouncedValue(text, DEBOUNCE_MS);
-  const { values, enabled, pending, failed } = useColumnValues(resolved, column, prefix);
-  const lower = text.toLowerCase();
+  const [part] = useDebouncedValue(text, DEBOUNCE_MS);
+  const { values, enabled, pending, failed } = useColumnValues(resolved, column, part);
   const isTyped = ({ value }: ColumnValue) => String(value) === text;
-  const shown = values
-    .filter(({ value }) => String(value).toLowerCase().startsWith(lower))
-    // What was typed in full is meant, however rare it is.
-    .sort((a, b) => Number(isTyped(b)) - Number(isTyped(a)));
+  // What was typed in full is meant, however rare it is.
+  const shown = bestValues(values, text);
   const isListed = shown.some(isTyped);
   const largest = Math.max(...shown.map((it) => it.count), 1);
   // Numbers are meant as they are typed; a part of a text more likely means a text that is there.
@@ -203,9 +196,8 @@ function Choices({ resolved, column, draft, stays, onChange, onNone }: ChoicesPr
       >
         <Combobox.Options
           aria-label={`Values of ${column.name}`}
-          onMouseDownCapture={(event) => {
-            const tick = (event.target as Element).closest("[data-tick]") !== null;
-            stays.current = tick || event.shiftKey || event.ctrlKey || event.metaKey;
+          onMouseDownCapture={() => {
+            ticks.current = true;
           }}
         >
           {typedFirst && typed}
@@ -234,11 +226,11 @@ function hintOf(state: {
   found: boolean;
   text: string;
 }): string {
-  if (state.found) return "Enter or click applies, with Shift adds another.";
+  if (state.found) return "Click ticks a value, Enter or Apply filters.";
   if (!state.enabled) return "Too many values to list them all. Type what you look for.";
   if (state.pending) return "Looking for values…";
   if (state.failed) return "The values cannot be listed. Type what you look for.";
-  return state.text === "" ? "No values yet." : "No value begins with this.";
+  return state.text === "" ? "No values yet." : "No value contains this.";
 }
 
 function ValueOption({ entry, share, on }: { entry: ColumnValue; share: number; on: boolean }) {
@@ -253,7 +245,7 @@ function ValueOption({ entry, share, on }: { entry: ColumnValue; share: number; 
       aria-selected={on}
     >
       <div className={classes.value}>
-        <span className={classes.tick} data-tick data-on={on} aria-hidden="true">
+        <span className={classes.tick} data-on={on} aria-hidden="true">
           <IconCheck size={11} stroke={3} />
         </span>
         <span className={classes.name} title={value}>

@@ -6,6 +6,7 @@ import {
   joined,
   newDraft,
   splitList,
+  ticked,
   valueProblem,
   withOperator,
 } from "./filterDraft";
@@ -36,6 +37,15 @@ describe("drafts", () => {
     expect(one).toEqual({ operator: ">", values: [], text: "1" });
     expect(withOperator(one, "!=")).toEqual({ operator: "!=", values: ["1"], text: "" });
     expect(withOperator(many, "!=").values).toEqual(["1", "2"]);
+  });
+  it("take several ticked values, and not the text that looked for them", () => {
+    const first = ticked({ operator: "=", values: [], text: "check" }, "/api/checkout");
+    const both = ticked(first, "/api/check");
+    const path = { name: "path", type: "string" } as const;
+    expect(both).toMatchObject({ text: "check", looksFor: true });
+    expect(finished(both, path, NOW)?.values).toEqual(["/api/checkout", "/api/check"]);
+    expect(finished(ticked(both, "/api/check"), path, NOW)?.values).toEqual(["/api/checkout"]);
+    expect(finished({ ...both, looksFor: false }, path, NOW)?.values).toContain("check");
   });
   it("become filters", () => {
     expect(finished({ operator: "=", values: ["1"], text: " 2 " }, STATUS, NOW)?.values).toEqual([

@@ -9,6 +9,8 @@ export interface Draft {
   readonly operator: Operator;
   readonly values: readonly string[];
   readonly text: string;
+  /** Whether the text only looks for values that are ticked, and is none itself. */
+  readonly looksFor?: boolean;
 }
 
 /** What is filtered: a column, or what is left of one that the table no longer has. */
@@ -89,12 +91,19 @@ function unquoted(text: string): string {
   return inside === undefined ? text : inside.replaceAll('""', '"');
 }
 
+/** The draft with a value ticked, or no longer; what was typed goes on looking for further ones. */
+export function ticked(draft: Draft, value: string): Draft {
+  const has = draft.values.includes(value) && OPERATORS[draft.operator].takes === "many";
+  const values = has ? draft.values.filter((it) => it !== value) : [...draft.values, value];
+  return { ...draft, values, looksFor: true };
+}
+
 /** All values that a draft has, those in the input included. */
 function valuesOf(draft: Draft): string[] {
   const takes = OPERATORS[draft.operator].takes;
   if (takes === "none") return [];
   if (takes === "one") return draft.text === "" ? [] : [draft.text];
-  const typed = draft.text.trim();
+  const typed = draft.looksFor ? "" : draft.text.trim();
   return typed === "" ? [...draft.values] : joined(draft.operator, draft.values, [typed]);
 }
 
@@ -119,5 +128,6 @@ export function finished(draft: Draft, column: Target, now: number): Filter | nu
 
 /** Whether the values of an operator are whole values of the column, which can be listed. */
 export function completes(operator: Operator, type: Type): boolean {
-  return type !== "time" && severalOf(operator);
+  const isPart = type === "string" && (operator === "starts" || operator === "ends");
+  return type !== "time" && severalOf(operator) && !isPart;
 }
