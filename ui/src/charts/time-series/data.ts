@@ -45,7 +45,6 @@ export interface Series {
    * What adds up is at least as large as a part of it, so the largest may be in a cut bucket.
    */
   readonly last: number | null;
-  readonly lastBefore: number | null;
   readonly min: number | null;
   readonly max: number | null;
 }
@@ -237,7 +236,6 @@ function seriesFrom({ hasValue, ...line }: Line, of: Grid & { isSum: boolean }):
     total: sum(line.values),
     totalBefore: sum(before),
     last: values.at(-1) ?? null,
-    lastBefore: before ? (wholeOf(before, of).at(-1) ?? null) : null,
     min: values.length > 0 ? values.reduce((a, b) => Math.min(a, b)) : null,
     max: large.length > 0 ? large.reduce((a, b) => Math.max(a, b)) : null,
   };

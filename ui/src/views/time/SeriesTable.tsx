@@ -5,15 +5,19 @@ import { exactInUnit, inUnit, type Unit } from "../../base/units";
 import type { Series, TimeSeries } from "../../charts/time-series/data";
 import { chartStrokes } from "../../charts/time-series/data";
 import { markOf, pointOf, useExplore } from "../../explore/context";
+import { ChangeText } from "../table/ChangeText";
+import type { Whole } from "./wholeRange";
 
 /** The legend that is worth reading: each series with its total, its ends, and what it was before. */
 export function SeriesTable(props: {
   chart: TimeSeries;
+  /** Of a measure that does not add up: what each series comes to over the whole range. */
+  wholes: ReadonlyMap<string, Whole> | null;
   hidden: ReadonlySet<string>;
   onHide: (hidden: ReadonlySet<string>) => void;
   onHighlight: (key: string | null) => void;
 }) {
-  const { chart, hidden, onHide, onHighlight } = props;
+  const { chart, wholes, hidden, onHide, onHighlight } = props;
   const strokes = chartStrokes(chart);
   const compared = chart.series.some((series) => series.before !== null);
   const { additive } = chart;
@@ -41,9 +45,10 @@ export function SeriesTable(props: {
           <Table.Tr>
             <Table.Th>series</Table.Th>
             {additive && <Table.Th ta="right">total</Table.Th>}
-            {!additive && <Table.Th ta="right">last</Table.Th>}
+            {!additive && <Table.Th ta="right">whole range</Table.Th>}
             {compared && <Table.Th ta="right">before</Table.Th>}
             {compared && <Table.Th ta="right">change</Table.Th>}
+            {!additive && <Table.Th ta="right">last</Table.Th>}
             <Table.Th ta="right">min</Table.Th>
             <Table.Th ta="right">max</Table.Th>
           </Table.Tr>
@@ -56,6 +61,7 @@ export function SeriesTable(props: {
               stroke={strokes.get(series.key) ?? { colour: OTHER_COLOUR, dashes: null }}
               shown={!hidden.has(series.key)}
               additive={additive}
+              whole={wholes?.get(series.key) ?? null}
               unit={chart.unit}
               compared={compared}
               step={chart.estimated ? SKETCH_STEP : 0}
@@ -74,6 +80,7 @@ function SeriesLine(props: {
   stroke: Stroke;
   shown: boolean;
   additive: boolean;
+  whole: Whole | null;
   unit: Unit | null;
   compared: boolean;
   /** Changes below this are within the error of the estimate. */
@@ -81,10 +88,11 @@ function SeriesLine(props: {
   onToggle: (alone: boolean) => void;
   onHighlight: () => void;
 }) {
-  const { series, stroke, shown, additive, unit, compared, step, onToggle, onHighlight } = props;
+  const { series, stroke, shown, additive, whole, unit, compared, step, onToggle, onHighlight } =
+    props;
   const { openMenu } = useExplore();
-  const now = additive ? series.total : series.last;
-  const before = additive ? series.totalBefore : series.lastBefore;
+  const now = additive ? series.total : (whole?.now ?? null);
+  const before = additive ? series.totalBefore : (whole?.before ?? null);
   return (
     <Table.Tr onMouseEnter={onHighlight} onFocus={onHighlight} className={shown ? "" : "few"}>
       <Table.Td className="cell">
@@ -116,9 +124,10 @@ function SeriesLine(props: {
       {compared && <NumberCell value={before} unit={unit} />}
       {compared && (
         <Table.Td ta="right" className="nowrap">
-          {change(now, before, step) ?? "–"}
+          <ChangeText now={now} before={before} text={change(now, before, step)} />
         </Table.Td>
       )}
+      {!additive && <NumberCell value={series.last} unit={unit} />}
       <NumberCell value={series.min} unit={unit} />
       <NumberCell value={series.max} unit={unit} />
     </Table.Tr>

@@ -12,12 +12,15 @@ import { measureLabel } from "../../query/measure";
 import { type ResolvedQuery, seriesRange } from "../../query/spec";
 import { withRange } from "../../query/time";
 import { SeriesTable } from "./SeriesTable";
+import { wholeRange, wholeSpec } from "./wholeRange";
 
 /** Measures over time: a chart for each, one under the other, and the table of their series. */
 export function TimeView({ spec }: { spec: QuerySpec }) {
   const { resolved, query, zone } = useExplore();
   const result = useAnswer(spec);
   const drawn = useAsked(result, resolved);
+  const wholes = useAnswer(wholeSpec(resolved));
+  const whole = useAsked(wholes, resolved).query === drawn.query ? wholes.data : undefined;
   const { bucket, range } = seriesRange(drawn);
   const height = query.measures.length > 1 ? 220 : 320;
   return (
@@ -36,7 +39,14 @@ export function TimeView({ spec }: { spec: QuerySpec }) {
             </Text>
           )}
           {drawn.query.measures.map((measure, at) => (
-            <MeasureChart key={measure} answer={answer} at={at} height={height} of={drawn} />
+            <MeasureChart
+              key={measure}
+              answer={answer}
+              at={at}
+              height={height}
+              of={drawn}
+              whole={whole}
+            />
           ))}
         </Stack>
       )}
@@ -53,16 +63,22 @@ export function MeasureChart(props: {
   height: number;
   /** Another query than the page's that was asked. */
   of?: ResolvedQuery;
+  /** The measures over the whole range, where they are asked for. */
+  whole?: Answer | undefined;
   /** Without the table of series. */
   bare?: boolean;
 }) {
-  const { answer, at, height, bare = false } = props;
+  const { answer, at, height, whole, bare = false } = props;
   const explore = useExplore();
   const { query, zone, commit, openMenu } = explore;
   const resolved = props.of ?? explore.resolved;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [highlighted, setHighlighted] = useState<string | null>(null);
   const chart = useMemo(() => seriesOf(answer, resolved, at), [answer, resolved, at]);
+  const wholes = useMemo(
+    () => (whole && !chart.additive ? wholeRange(whole, resolved, at) : null),
+    [whole, chart.additive, resolved, at],
+  );
   return (
     <Paper withBorder p="xs">
       {resolved.query.measures.length > 1 && (
@@ -84,6 +100,7 @@ export function MeasureChart(props: {
       {!bare && (
         <SeriesTable
           chart={chart}
+          wholes={wholes}
           hidden={hidden}
           onHide={setHidden}
           onHighlight={setHighlighted}

@@ -45,6 +45,7 @@ export function ValuesInput(props: Props) {
     const value = option === TYPED ? draft.text.trim() : option.slice(1);
     if (ticks.current && option !== TYPED) onDraft(ticked(draft, value));
     else if (ticks.current) onDraft({ ...draft, values: [...draft.values, value], text: "" });
+    else if (draft.looksFor) onEnter(draft);
     else onEnter({ ...draft, values: joined(draft.operator, draft.values, [value]), text: "" });
   };
   return (
