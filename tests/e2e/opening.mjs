@@ -84,6 +84,9 @@ export const tests = [
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
       await picture(page, "phone");
+      const line = page.getByTestId("query-line");
+      await line.getByRole("button", { name: "requests", exact: true }).waitFor();
+      await line.getByRole("button", { name: /^(Last|All|[A-Z][a-z]{2} \d)/ }).waitFor();
       await page.getByRole("button", { name: "Query panel" }).click();
       await page.getByText("Group by", { exact: true }).first().waitFor();
       await picture(page, "phone-sidebar");

@@ -9,6 +9,7 @@ import { type Explore, ExploreContext, type Mark } from "../explore/context";
 import { fitToColumns } from "../explore/fitToColumns";
 import { IgnoredNote } from "../explore/IgnoredNote";
 import { MarkMenu } from "../explore/MarkMenu";
+import { QueryLine } from "../explore/QueryLine";
 import { useRefetchWhileRecovering } from "../explore/refetchWhileRecovering";
 import { SearchBox } from "../explore/SearchBox";
 import { Sidebar } from "../explore/Sidebar";
@@ -96,6 +97,9 @@ export function ExplorePage(props: {
         <AppShell.Main id="answer" tabIndex={-1}>
           <Box mb="md" className="views">
             <ViewChoice kind={query.view.kind} onChange={(kind) => commit(withView(query, kind))} />
+          </Box>
+          <Box hiddenFrom="sm">
+            <QueryLine onOpen={sidebar.open} />
           </Box>
           <IgnoredNote ignored={[...props.ignored, ...misfits]} />
           <ShownView resolved={explore.resolved} />
