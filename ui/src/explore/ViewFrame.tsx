@@ -104,7 +104,9 @@ function Notes({ answer }: { answer: Answer }) {
   const { waiting_rows: waiting } = useExplore().table;
   const missing = missingWords(answer.coverage, waiting);
   const share = answer.coverage.fraction * 100;
-  const more = answer.warnings.length - MOST_NOTES;
+  // The page asks for intervals by itself; where one is missing, none is drawn.
+  const warnings = answer.warnings.filter(({ code }) => code !== "interval_too_few");
+  const more = warnings.length - MOST_NOTES;
   return (
     <>
       {missing && (
@@ -115,7 +117,7 @@ function Notes({ answer }: { answer: Answer }) {
           )}
         </Alert>
       )}
-      {answer.warnings.slice(0, MOST_NOTES).map((warning) => (
+      {warnings.slice(0, MOST_NOTES).map((warning) => (
         <Text
           key={`${warning.code} ${warning.subject}`}
           size="xs"

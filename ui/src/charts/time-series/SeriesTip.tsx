@@ -42,7 +42,7 @@ export function SeriesTip(props: {
           ? ["", chart.shift === PREVIOUS ? PREVIOUS : `${chart.shift} before`, "change"]
           : []
       }
-      foot={`${more > 0 ? `… ${more} more · ` : ""}${counted(rows, "row")}${whose}`}
+      foot={`${more > 0 ? `… ${more} more · ` : ""}${counted(rows, "row")}${whose}${betweenText(chart, near ?? drawn[0], bin)}`}
     />
   );
 }
@@ -88,6 +88,13 @@ function numberText(value: number | null, inFull: boolean, unit: Unit | null): s
   if (value === null) return "–";
   if (!inFull || unit !== null) return inUnit(value, unit);
   return Number.isInteger(value) ? exact(value) : exactly(value);
+}
+
+/** Between what the value is with 95 % confidence, where that is known and says something. */
+function betweenText({ unit }: TimeSeries, one: Drawn | undefined, bin: number): string {
+  const [low, high] = [one?.series.low[bin] ?? null, one?.series.high[bin] ?? null];
+  if (low === null || high === null || low >= high) return "";
+  return ` · 95 %: ${inUnit(low, unit)} – ${inUnit(high, unit)}`;
 }
 
 const clipped = (text: string) => (text.length > 30 ? `${text.slice(0, 29)}…` : text);

@@ -1,6 +1,7 @@
 // From the answer of a time series to what is drawn: the full grid of buckets for every series.
 
 import { numberOf } from "../../api/client";
+import { intervalOf } from "../../api/intervals";
 import type { Answer, Cell } from "../../api/types";
 import { OTHER_COLOUR, type Stroke, strokesOf } from "../../base/colours";
 import { durationMs } from "../../base/duration";
@@ -35,6 +36,9 @@ export interface Series {
   readonly values: Values;
   /** The same at the earlier time; null where there is no comparison. */
   readonly before: Values | null;
+  /** The ends of each value's confidence interval; null where it has none. */
+  readonly low: Values;
+  readonly high: Values;
   /** The stored rows behind each value. */
   readonly samples: number[];
   /** The sum over the range; null for measures that do not add up, or of nothing. */
@@ -82,6 +86,8 @@ interface Line {
   hasValue: boolean;
   values: Values;
   before: Values;
+  low: Values;
+  high: Values;
   samples: number[];
 }
 
@@ -167,6 +173,8 @@ function linesOf(
       hasValue: false,
       values: new Array<number | null>(grid.buckets).fill(nothing),
       before: new Array<number | null>(grid.buckets).fill(nothing),
+      low: new Array<number | null>(grid.buckets).fill(null),
+      high: new Array<number | null>(grid.buckets).fill(null),
       samples: new Array<number>(grid.buckets).fill(0),
     };
     lines.set(key, made);
@@ -183,11 +191,16 @@ function linesOf(
     const value = numberOf(row[place]);
     line.hasValue ||= value !== null;
     const was = grid.compared && row[0] === "before";
-    const fair = value === null ? null : value * rated(bucket, was, plain, grid);
+    const factor = rated(bucket, was, plain, grid);
+    const fair = value === null ? null : value * factor;
     if (was) line.before[bucket] = fair;
     else {
       line.values[bucket] = fair;
       line.samples[bucket] = answer.samples?.[at] ?? 0;
+      const interval = intervalOf(answer, at, place);
+      if (interval === null || interval === "too_few") return;
+      line.low[bucket] = interval.low * factor;
+      line.high[bucket] = interval.high * factor;
     }
   });
   return [...lines.values()];

@@ -173,7 +173,10 @@ function linesOf(
     z: strong ? 1000 : 100 - place,
   };
   const filling = { ...style, opacity: opacity * 0.55, type: [4, 4] };
-  const lines = withEnds(chart, series.values, style, filling);
+  const lines = [
+    ...bandOf(chart, series, style),
+    ...withEnds(chart, series.values, style, filling),
+  ];
   if (!series.before) return lines;
   const earlier: Style = {
     ...style,
@@ -186,6 +189,47 @@ function linesOf(
   };
   const end = { ...earlier, opacity: opacity * 0.45 };
   return [...withEnds(chart, series.before, earlier, end), ...lines];
+}
+
+/** The band in which the values are with 95 % confidence, where it is wider than the line. */
+function bandOf(chart: TimeSeries, { low, high }: Series, { id, colour, opacity, z }: Style) {
+  const isWide = low.some((it, at) => it !== null && it < (high[at] ?? it));
+  if (!isWide) return [];
+  const from = chart.starts[0] ?? 0;
+  const at = (place: number) => from + (place + 0.5) * chart.step;
+  const data = low.map((value, place) => [at(place), value, high[place] ?? null]);
+  return [
+    {
+      id: `${id} band`,
+      type: "custom",
+      silent: true,
+      clip: true,
+      z: z - 60,
+      data: data.slice(1).map((end, place) => [...(data[place] ?? []), ...end]),
+      encode: { x: [0, 3], y: [1, 2, 4, 5] },
+      renderItem: (_: unknown, api: BandApi) => {
+        const ends = [0, 1, 2, 3, 4, 5].map((it) => api.value(it));
+        if (ends.some((it) => !Number.isFinite(it))) return null;
+        const [x0 = 0, low0 = 0, high0 = 0, x1 = 0, low1 = 0, high1 = 0] = ends;
+        const points = [
+          api.coord([x0, low0]),
+          api.coord([x1, low1]),
+          api.coord([x1, high1]),
+          api.coord([x0, high0]),
+        ];
+        return {
+          type: "polygon",
+          shape: { points },
+          style: { fill: colour, opacity: 0.18 * opacity },
+        };
+      },
+    },
+  ];
+}
+
+interface BandApi {
+  value: (at: number) => number;
+  coord: (point: [number, number]) => [number, number];
 }
 
 /** A line whose ends look otherwise where the first or the last bucket is cut. */

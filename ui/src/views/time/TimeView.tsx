@@ -1,9 +1,11 @@
-import { Paper, Stack, Text } from "@mantine/core";
+import { Paper, Stack, Text, UnstyledButton } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { Answer, QuerySpec } from "../../api/types";
 import { durationWords } from "../../base/duration";
+import { counted } from "../../base/format";
 import { timeText } from "../../base/zone";
-import { seriesOf } from "../../charts/time-series/data";
+import { seriesOf, type TimeSeries } from "../../charts/time-series/data";
+import { noiseOf } from "../../charts/time-series/noise";
 import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
 import { useAnswer, useAsked } from "../../explore/answers";
 import { markOf, useExplore } from "../../explore/context";
@@ -86,6 +88,7 @@ export function MeasureChart(props: {
           {measureLabel(resolved.query.measures[at] ?? "")}
         </Text>
       )}
+      <NoiseNote chart={chart} />
       <TimeSeriesChart
         series={chart}
         zone={zone}
@@ -107,5 +110,26 @@ export function MeasureChart(props: {
         />
       )}
     </Paper>
+  );
+}
+
+/** Where few rows are behind each point: that chance moves the line, and the way out. */
+function NoiseNote({ chart }: { chart: TimeSeries }) {
+  const { query, commit } = useExplore();
+  const noise = noiseOf(chart);
+  if (noise === null) return null;
+  const rows =
+    noise.rows < 1 ? "Less than 1 row" : `About ${counted(Math.round(noise.rows), "row")}`;
+  return (
+    <Text size="xs" c="dimmed" mb={4} role="note">
+      {rows} per point: chance moves the line.{" "}
+      <UnstyledButton
+        fz="xs"
+        className="link"
+        onClick={() => commit({ ...query, bucket: noise.bucket })}
+      >
+        Use buckets of {durationWords(noise.bucket)}
+      </UnstyledButton>
+    </Text>
   );
 }
