@@ -51,8 +51,10 @@ function informationScore(column: Column): number {
 
 /** The number columns that measure something, those with most distinct values first. */
 export function rankNumbers(columns: readonly Column[]): Column[] {
-  const score = (it: Column) =>
-    (1 - (it.null_fraction ?? 0)) * Math.log1p(numberOf(it.distinct) ?? 1) * identifierPenalty(it);
+  const score = (column: Column) =>
+    (1 - (column.null_fraction ?? 0)) *
+    Math.log1p(numberOf(column.distinct) ?? 1) *
+    identifierPenalty(column);
   return columns
     .filter((it) => it.type === "number" && it.name !== "sample_rate")
     .map((it): [Column, number] => [it, score(it)])

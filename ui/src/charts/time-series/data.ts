@@ -100,7 +100,7 @@ export function seriesOf(
   const { query } = resolved;
   const compared = answer.columns.length > 1 + query.group.length + seriesAggregates(query).length;
   const shift = compared ? (comparedShift(query, resolved.range) ?? 0) : 0;
-  // A stale answer is drawn over its own range. How far back its previous period is, it does not say.
+  // A stale answer is drawn over its own range. It does not say where its previous period begins.
   const previous = compared && query.compare === PREVIOUS;
   const { range, start, bucket } = seriesRange({
     ...resolved,

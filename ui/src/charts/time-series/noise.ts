@@ -29,7 +29,7 @@ export function noiseOf(chart: TimeSeries): Noise | null {
   const rows = all / Math.max(1, points);
   if (all === 0 || rows >= ENOUGH) return null;
   const length = chart.step * chart.starts.length;
-  const wanted = Math.floor((chart.starts.length * rows) / ENOUGH);
-  const bucket = bucketFor(length, Math.max(POINTS_LEAST, wanted));
+  const buckets = Math.floor((chart.starts.length * rows) / ENOUGH);
+  const bucket = bucketFor(length, Math.max(POINTS_LEAST, buckets));
   return bucket === bucketFor(length, length / chart.step) ? null : { rows, bucket };
 }

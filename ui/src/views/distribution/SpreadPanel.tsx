@@ -104,7 +104,7 @@ function Chart(props: {
     const closed = range.closed || high < range.to;
     const from: Filter = { column, operator: ">=", values: [String(low)] };
     const to: Filter = { column, operator: closed ? "<=" : "<", values: [String(high)] };
-    const within = (it: Query) => withFilter(withFilter(it, from), to);
+    const within = (query: Query) => withFilter(withFilter(query, from), to);
     const said = `${column} from ${inUnit(low, unit)} to ${inUnit(high, unit)}`;
     openMenu({
       label: title === undefined ? said : `${title}, ${said}`,
@@ -112,7 +112,7 @@ function Chart(props: {
       point,
       narrow: (it) => within(only(it, picks)),
       // Out of a group, only its own rows between the ends go; without one, all of them.
-      ...(picks.length === 0 ? { without: (it: Query) => excludeRange(it, from, to) } : {}),
+      ...(picks.length === 0 ? { without: (query: Query) => excludeRange(query, from, to) } : {}),
     });
   };
   return (

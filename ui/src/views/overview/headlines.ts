@@ -19,7 +19,7 @@ export function headlines(columns: readonly Column[], shown: Measure): Measure[]
   const all = [EVENTS, errorRate(columns), latency(columns)];
   const measures = all.filter((it): it is Measure => it !== null);
   // Another name for the same share is the same number.
-  const same = (it: Measure) => it === shown || (shareOf(it) ?? it) === shareOf(shown);
+  const same = (other: Measure) => other === shown || (shareOf(other) ?? other) === shareOf(shown);
   return measures.some(same) ? measures.map((it) => (same(it) ? shown : it)) : [...measures, shown];
 }
 

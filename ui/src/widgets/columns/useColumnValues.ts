@@ -48,10 +48,10 @@ export function useColumnValues(resolved: ResolvedQuery, column: Target, part: s
 
 /** The values that contain a text: itself first, then those that begin with it, then the others. */
 export function bestValues(values: readonly ColumnValue[], part: string): ColumnValue[] {
-  const wanted = part.toLowerCase();
-  const rank = (text: string) => (text === wanted ? 0 : text.startsWith(wanted) ? 1 : 2);
+  const lower = part.toLowerCase();
+  const rank = (text: string) => (text === lower ? 0 : text.startsWith(lower) ? 1 : 2);
   return values
-    .filter(({ value }) => value !== null && String(value).toLowerCase().includes(wanted))
+    .filter(({ value }) => value !== null && String(value).toLowerCase().includes(lower))
     .map((it): [ColumnValue, number] => [it, rank(String(it.value).toLowerCase())])
     .sort((a, b) => a[1] - b[1])
     .map(([it]) => it);

@@ -92,8 +92,8 @@ function Choices(props: {
   fn: string | null;
 }) {
   const { columns, taken, text, fn } = props;
-  const wanted = fn === null ? typedShare(text) : null;
-  if (wanted) return <ShareOption measure={wanted.measure} />;
+  const asked = fn === null ? typedShare(text) : null;
+  if (asked) return <ShareOption measure={asked.measure} />;
   const customSql = looksLikeSql(text) && <SqlOption value={CUSTOM} text={text} />;
   const matching =
     fn === null
