@@ -1,4 +1,5 @@
 import {
+  ActionIcon,
   Button,
   Divider,
   Group,
@@ -9,11 +10,12 @@ import {
   Text,
   TextInput,
 } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { IconCalendar } from "@tabler/icons-react";
+import { type FormEvent, useRef, useState } from "react";
 import type { Table } from "../../api/types";
 import { durationWords } from "../../base/duration";
 import { visible } from "../../base/format";
-import { type Zone, zoneName } from "../../base/zone";
+import { timeText, type Zone, zoneName } from "../../base/zone";
 import { ALL, FULL_RANGE, PRESETS } from "../../query/time";
 import classes from "./TimeRangeControl.module.css";
 import {
@@ -24,6 +26,13 @@ import {
   spanWords,
   typedMoment,
 } from "./timeWords";
+
+const PERIODS = [
+  { name: "today", from: "today", to: "now" },
+  { name: "yesterday", from: "yesterday", to: "today" },
+  { name: "this week", from: "this week", to: "now" },
+  { name: "this month", from: "this month", to: "now" },
+];
 
 const ZONES = Intl.supportedValuesOf("timeZone");
 
@@ -59,6 +68,22 @@ export function RangeForm(props: {
             </Button>
           );
         })}
+      </SimpleGrid>
+      <SimpleGrid cols={4} spacing={4}>
+        {PERIODS.map(({ name, from: begins, to: ends }) => (
+          <Button
+            key={name}
+            size="compact-sm"
+            fz={12}
+            fw={500}
+            variant="default"
+            onClick={() =>
+              onChange({ from: keptMoment(begins, now, zone), to: keptMoment(ends, now, zone) })
+            }
+          >
+            {name}
+          </Button>
+        ))}
       </SimpleGrid>
       {table && (
         <>
@@ -117,6 +142,13 @@ function Moments(props: {
         error={at === null}
         description={at === null ? "not a time" : momentWords(at, now, zone)}
         inputWrapperOrder={["label", "input", "description"]}
+        rightSection={
+          <Calendar
+            label={`${label}: pick a day`}
+            day={at === null ? "" : timeText(at, zone).slice(0, 10)}
+            onPick={set}
+          />
+        }
         onChange={(event) => set(event.currentTarget.value)}
       />
     );
@@ -129,13 +161,40 @@ function Moments(props: {
       </Group>
       <Group gap="xs" mt={6} wrap="nowrap" align="flex-end">
         <Text size="xs" flex={1} c={problem ? "var(--bad)" : "dimmed"} aria-live="polite">
-          {problem ?? "-3h, now-1d, 14:30, 2026-11-20 12:00"}
+          {problem ?? "2 hours ago, 14:30, Nov 20 12:00"}
         </Text>
         <Button type="submit" size="compact-sm" fz={12} px="sm" disabled={problem !== null}>
           Apply
         </Button>
       </Group>
     </form>
+  );
+}
+
+/** The browser's own calendar; a day begins at its midnight. */
+function Calendar(props: { label: string; day: string; onPick: (day: string) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <ActionIcon
+        size="xs"
+        variant="subtle"
+        color="gray"
+        aria-label={props.label}
+        onClick={() => input.current?.showPicker()}
+      >
+        <IconCalendar size={14} />
+      </ActionIcon>
+      <input
+        ref={input}
+        type="date"
+        tabIndex={-1}
+        aria-hidden="true"
+        className={classes.calendar}
+        value={props.day}
+        onChange={(event) => event.currentTarget.value && props.onPick(event.currentTarget.value)}
+      />
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import {
   lengthWords,
   rangeProblem,
   rangeWords,
+  relativeText,
   shownMoment,
   spanWords,
   typedMoment,
@@ -72,6 +73,33 @@ describe("typedMoment", () => {
     expect(at("Yesterday 10:00")).toBe("2026-11-20T10:00:00.000Z");
     expect(at("yesterday at 9:05", "Europe/Berlin")).toBe("2026-11-20T08:05:00.000Z");
     expect(at("yesterdays")).toBeNull();
+  });
+  it("takes lengths of time as people write them", () => {
+    for (const text of [
+      "2h",
+      "2 hours",
+      "last 2 hours",
+      "the past 2 hrs",
+      "2h ago",
+      "120 minutes",
+    ]) {
+      expect(at(text), text).toBe("2026-11-21T06:00:00.000Z");
+    }
+    expect(at("1d ago")).toBe("2026-11-20T08:00:00.000Z");
+    expect(relativeText("1h 30min ago")).toBe("-1h30m");
+    expect(keptMoment("last 2 hours", NOW, "UTC")).toBe("-2h");
+    expect(relativeText("2 moons ago")).toBeNull();
+  });
+  it("takes days as the page itself writes them, and the beginnings of periods", () => {
+    expect(at("Nov 20 14:00")).toBe("2026-11-20T14:00:00.000Z");
+    expect(at("20 November")).toBe("2026-11-20T00:00:00.000Z");
+    expect(at("Mar 1 2025 00:30", "Europe/Berlin")).toBe("2025-02-28T23:30:00.000Z");
+    // A day that is still to come was meant a year ago.
+    expect(at("Dec 24")).toBe("2025-12-24T00:00:00.000Z");
+    // The 21st is a Saturday.
+    expect(at("this week")).toBe("2026-11-16T00:00:00.000Z");
+    expect(at("this month")).toBe("2026-11-01T00:00:00.000Z");
+    expect([at("Nov 31"), at("Mai 3")]).toEqual([null, null]);
   });
   it("refuses what is none", () => {
     for (const text of ["", "soon", "2026", "5", "-3", "2026-13-01", "25:00", "foo 1", "-"]) {

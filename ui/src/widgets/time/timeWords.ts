@@ -7,6 +7,10 @@ import { ALL, moment } from "../../query/time";
 
 const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?))?$/;
+const WRITTEN =
+  /^(?:([a-z]{3,9})\.? (\d{1,2})|(\d{1,2})\.? ([a-z]{3,9})\.?)(?:,? (\d{4}))?(?:[ ,]+(?:at )?(\d?\d:\d\d(?::\d\d)?))?$/i;
+const AGO = /^(?:(?:the )?(?:last|past) )?((?:\d+(?:\.\d+)? ?[a-z]+ ?)+?)( ago)?$/i;
+const PERIOD = /^this (week|month|year)$/i;
 const DAY = /^(today|yesterday)(?:[ ,]+(?:at )?(\d?\d:\d\d(?::\d\d)?))?$/i;
 const CLOCK = /^(\d?\d:\d\d(?::\d\d)?)$/;
 const ABSOLUTE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
@@ -14,28 +18,80 @@ const UNIX = /^\d{9,10}(\.\d+)?$/;
 const RELATIVE = /^(?:now|(?:now)?[+-](?:\d+(?:\.\d+)?[smhdw])+)$/;
 
 /**
- * A moment that somebody types: `now`, `-3h`, `now-1d`, ISO 8601, Unix seconds, or a date and a clock
- * in the zone, of which either may be left out; the date may be `today` or `yesterday`. Null if it
- * is none.
+ * A moment that somebody types: `now`, `-3h`, `2 hours ago`, `now-1d`, ISO 8601, Unix seconds, or a
+ * date and a clock in the zone, of which either may be left out. The date may be `today`,
+ * `yesterday`, `this week` or `Nov 25`. Null if it is none.
  */
 export function typedMoment(text: string, now: number, zone: Zone): number | null {
   const today = timeText(now, zone).slice(0, 10);
-  const typed = dated(text.trim(), today);
+  const typed = dated(relativeText(text) ?? text.trim(), today);
   if (typed === "") return null;
   const [, clock] = CLOCK.exec(typed) ?? [];
   const [, day, hours = "00:00"] =
     DATE.exec(clock ? `${today} ${clock.padStart(clock.length < 7 ? 5 : 8, "0")}` : typed) ?? [];
   if (day !== undefined) {
     const wall = Date.parse(`${day}T${hours}Z`);
-    // Date.parse takes the 31st of November for none; so do we.
-    return Number.isNaN(wall) ? null : unzoned(wall, zone);
+    // Some browsers take the 31st of November for the 1st of December.
+    const isDay = !Number.isNaN(wall) && new Date(wall).toISOString().startsWith(day);
+    return isDay ? unzoned(wall, zone) : null;
   }
   const meant = RELATIVE.test(typed) || ABSOLUTE.test(typed) || UNIX.test(typed);
   return meant ? moment(typed, now) : null;
 }
 
-/** With the date for `today` and `yesterday`. */
+const UNITS: readonly (readonly [RegExp, string])[] = [
+  [/^s(ec(ond)?s?)?$/i, "s"],
+  [/^m(in(ute)?s?)?$/i, "m"],
+  [/^h(ours?|rs?)?$/i, "h"],
+  [/^d(ays?)?$/i, "d"],
+  [/^w(eeks?)?$/i, "w"],
+];
+
+/** `-2h` for `2h`, `2 hours`, `last 2 hours`, `1h 30min ago`; null for what is no length of time. */
+export function relativeText(text: string): string | null {
+  const [, lengths] = AGO.exec(text.trim()) ?? [];
+  if (lengths === undefined) return null;
+  const parts = [...lengths.matchAll(/(\d+(?:\.\d+)?) ?([a-z]+)/gi)].map(
+    ([, amount, name = ""]) => {
+      const unit = UNITS.find(([pattern]) => pattern.test(name))?.[1];
+      return unit === undefined ? null : `${amount}${unit}`;
+    },
+  );
+  return parts.includes(null) ? null : `-${parts.join("")}`;
+}
+
+/** With the date for `today`, `this week`, `Nov 25 14:00` and the like. */
 function dated(typed: string, today: string): string {
+  return beginOf(typed, today) ?? monthly(typed, today) ?? named(typed, today);
+}
+
+/** The first day of this week, month or year; null for any other text. */
+function beginOf(typed: string, today: string): string | null {
+  const [, period] = PERIOD.exec(typed) ?? [];
+  if (period === undefined) return null;
+  if (period.toLowerCase() === "year") return `${today.slice(0, 4)}-01-01`;
+  if (period.toLowerCase() === "month") return `${today.slice(0, 7)}-01`;
+  const noon = Date.parse(`${today}T12:00:00Z`);
+  const sinceMonday = (new Date(noon).getUTCDay() + 6) % 7;
+  return new Date(noon - sinceMonday * 86_400_000).toISOString().slice(0, 10);
+}
+
+/** A day with the name of its month. Without a year, the last such day that is not to come. */
+function monthly(typed: string, today: string): string | null {
+  const [, first, dayAfter, dayBefore, second, year, clock = "00:00"] = WRITTEN.exec(typed) ?? [];
+  const name = first ?? second;
+  if (name === undefined) return null;
+  const full = name.toLowerCase();
+  const month = MONTHS.findIndex((it) => full.startsWith(it.toLowerCase())) + 1;
+  if (month === 0) return null;
+  const day = `${String(month).padStart(2, "0")}-${(dayAfter ?? dayBefore ?? "").padStart(2, "0")}`;
+  const thisYear = Number(today.slice(0, 4));
+  const last = `${thisYear}-${day}` > today ? thisYear - 1 : thisYear;
+  return `${year ?? last}-${day} ${clock.padStart(clock.length < 7 ? 5 : 8, "0")}`;
+}
+
+/** With the date for `today` and `yesterday`. */
+function named(typed: string, today: string): string {
   const [, word, clock = "00:00"] = DAY.exec(typed) ?? [];
   if (word === undefined) return typed;
   const back = word.toLowerCase() === "today" ? 0 : 86_400_000;
@@ -45,7 +101,7 @@ function dated(typed: string, today: string): string {
 
 /** What the query keeps of a typed moment: relative ones as they are, others as fixed ones. */
 export function keptMoment(text: string, now: number, zone: Zone): string {
-  const typed = text.trim();
+  const typed = relativeText(text) ?? text.trim();
   const at = typedMoment(typed, now, zone);
   return at === null || RELATIVE.test(typed) ? typed : new Date(at).toISOString();
 }
@@ -64,7 +120,7 @@ export function rangeProblem(from: string, to: string, now: number, zone: Zone):
   if (first === null || last === null) {
     const wrong = (first === null ? from : to).trim();
     if (wrong === "") return first === null ? "From when?" : "Until when?";
-    return `“${wrong.slice(0, 30)}” is not a time. Write -3h, now, 14:30 or 2026-11-20 12:00.`;
+    return `“${wrong.slice(0, 30)}” is not a time. Write 2h ago, now, 14:30 or Nov 20 12:00.`;
   }
   return first < last ? null : "The range ends before it begins.";
 }
