@@ -7,8 +7,10 @@ import { CellView, cellText } from "../../explore/CellText";
 import { pointOf, useExplore } from "../../explore/context";
 import { pickOf } from "../../query/edit";
 import type { Query } from "../../query/query";
-import { optionColumns } from "../../query/viewManifest";
-import { columnOrder, drawnRows, MOST_COLUMNS } from "./sampleTable";
+import { optionColumns, optionOf } from "../../query/viewManifest";
+import { FIELDS, fieldNames } from "./options";
+import { RowTools } from "./RowTools";
+import { chosenPlaces, columnOrder, drawnRows, MOST_COLUMNS } from "./sampleTable";
 
 /** The rows that are read, by their keys, and the query that they answer. */
 interface Opened {
@@ -34,7 +36,11 @@ export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: num
   }, [answer, query, views]);
   const kept = open.of === query ? open.rows : NONE;
   const rows = useMemo(() => drawnRows(answer, most, kept), [answer, most, kept]);
-  const shown = useMemo(() => places.slice(0, MOST_COLUMNS), [places]);
+  const fields = optionOf(query, FIELDS);
+  const shown = useMemo(
+    () => chosenPlaces(answer, fieldNames(fields), places).slice(0, MOST_COLUMNS),
+    [answer, fields, places],
+  );
   const toggle = useCallback(
     (key: string, row: Cell[]) =>
       setOpen((before) => {
@@ -44,7 +50,7 @@ export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: num
       }),
     [query],
   );
-  const more = places.length - shown.length;
+  const more = fields === "" ? places.length - shown.length : 0;
   return (
     <Table.ScrollContainer minWidth={300} type="native">
       <Table className="samples numbers" fz="xs" highlightOnHover stickyHeader>
@@ -142,6 +148,7 @@ function SampleDetail(props: { row: Cell[]; answer: Answer; places: readonly num
   const openCell = useCellMenu(answer);
   return (
     <div className="detail">
+      <RowTools row={row} answer={answer} />
       {places
         .filter((at) => row[at] !== null)
         .map((at) => {

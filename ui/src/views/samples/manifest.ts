@@ -1,5 +1,6 @@
 import { IconListDetails } from "@tabler/icons-react";
 import type { ViewManifest } from "../../query/viewManifest";
+import { FIELDS } from "./options";
 import { SamplesView } from "./SamplesView";
 import { samplesSpec } from "./spec";
 
@@ -7,7 +8,7 @@ export const samples: ViewManifest = {
   kind: "samples",
   name: "Samples",
   icon: IconListDetails,
-  options: [],
+  options: [FIELDS],
   shows: [],
   plan: (resolved) => ({ spec: samplesSpec(resolved) }),
   component: SamplesView,

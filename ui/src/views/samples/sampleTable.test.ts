@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Answer, AnswerColumn, Cell } from "../../api/types";
 import { defaultQuery } from "../../query/query";
-import { columnOrder, drawnRows, rowKey } from "./sampleTable";
+import { chosenPlaces, columnOrder, drawnRows, rowKey, rowObject } from "./sampleTable";
 
 function answer(columns: [string, AnswerColumn["type"]][], rows: Cell[][]): Answer {
   return { columns: columns.map(([name, type]) => ({ name, type })), rows } as unknown as Answer;
@@ -38,4 +38,16 @@ it("knows a row again wherever it is, and keeps those being read", () => {
   expect(new Set(drawn.map((it) => it.id)).size).toBe(4);
   const wider = answer([...COLUMNS, ["late", "string"]], [[...row(2), null]]);
   expect(rowKey(wider.rows[0] ?? [], wider)).toBe(rowKey(row(2), before));
+});
+
+it("shows chosen columns in their order, and the usual ones where none of them is there", () => {
+  const answer = { columns: ["time", "a", "b"].map((name) => ({ name })) } as unknown as Answer;
+  expect(chosenPlaces(answer, ["b", "gone", "time"], [0, 1, 2])).toEqual([2, 0]);
+  expect(chosenPlaces(answer, ["gone"], [0, 1, 2])).toEqual([0, 1, 2]);
+});
+
+it("copies a row with whatever names its columns have", () => {
+  const columns = ["a", "__proto__", "b"].map((name) => ({ name }));
+  const text = JSON.stringify(rowObject([1, "x", null], { columns } as unknown as Answer));
+  expect(text).toBe('{"a":1,"__proto__":"x"}');
 });

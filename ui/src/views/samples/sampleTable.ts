@@ -51,6 +51,18 @@ export function columnOrder(
     .map(([at]) => at);
 }
 
+/** The places of chosen columns, in their order; those of `usual` where none of them is there. */
+export function chosenPlaces(
+  answer: Answer,
+  names: readonly string[],
+  usual: readonly number[],
+): readonly number[] {
+  const places = names
+    .map((name) => answer.columns.findIndex((column) => column.name === name))
+    .filter((at) => at >= 0);
+  return places.length > 0 ? places : usual;
+}
+
 /** The columns that the shared query names. */
 function namesOf({ filters, group, measures }: Query): string[] {
   const inside = measures.map((it) => /\((.*)\)$/.exec(withoutAlias(it))?.[1] ?? "");
@@ -63,6 +75,14 @@ export function rowKey(row: readonly Cell[], answer: Answer): string {
   return JSON.stringify(
     row.flatMap((cell, at) => (cell === null ? [] : [answer.columns[at]?.name, cell])),
   );
+}
+
+/** A row as an object of its columns that have a value. No name of a column is special. */
+export function rowObject(row: readonly Cell[], answer: Answer): object {
+  const entries = row.flatMap((cell, at): [string, Cell][] =>
+    cell === null ? [] : [[answer.columns[at]?.name ?? "", cell]],
+  );
+  return Object.fromEntries(entries);
 }
 
 /** A row that is drawn: its key, and one that no other row of the same answer has. */

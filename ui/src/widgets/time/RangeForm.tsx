@@ -73,6 +73,7 @@ export function RangeForm(props: {
         {PERIODS.map(({ name, from: begins, to: ends }) => (
           <Button
             key={name}
+            px={2}
             size="compact-sm"
             fz={12}
             fw={500}
@@ -236,7 +237,7 @@ function ZoneChoice({ zone, onZone }: { zone: Zone; onZone: (zone: Zone) => void
         />
       ) : (
         <Text size="xs" c="dimmed">
-          Times are in {zone === "local" ? zoneName("local") : zone}
+          Times are {zone === "local" ? `local (${zoneName("local")})` : `in ${zone}`}
         </Text>
       )}
     </Stack>
