@@ -31,8 +31,9 @@ use crate::process::system;
   hadal demo --machines 3                           a cluster: 3 machines of 2 leaves each
   hadal demo --seed 7 --now 2026-11-21T12:00:00Z    the same rows every time
 
-Table requests is an invented web shop: two weeks of its requests, and what goes on now. Table
-processes is this machine: what its processes do, every second (names only, never arguments).")]
+Table requests is an invented web shop: two weeks of its requests, and what goes on now. Its
+newest build fails for one service in one datacenter: press \"error rate\" on the page to find it.
+Table processes is this machine: what its processes do, every second (names only, never arguments).")]
 pub(crate) struct DemoArgs {
     /// Rows of history
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
