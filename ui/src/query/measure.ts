@@ -53,7 +53,7 @@ export const isRate = (text: Measure): boolean =>
 
 const RATE_SECONDS: Readonly<Record<string, number>> = { second: 1, minute: 60, hour: 3600 };
 
-/** A measure as a comparison without buckets takes it: a rate is divided by the seconds of the range. */
+/** A measure of a comparison without buckets. A rate is divided by the seconds of the range. */
 export function comparable(text: Measure, range: { from: number; to: number }): Measure {
   const [, unit = "", inner] =
     /^per_(second|minute|hour)\((.*)\)$/is.exec(withoutAlias(text)) ?? [];

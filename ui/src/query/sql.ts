@@ -42,5 +42,5 @@ export function aliasOf(text: string): string | null {
   return name === undefined ? null : columnOf(name);
 }
 
-/** A group as people read it: the name of its column, its alias, or the expression. */
+/** A group in words: the name of its column, its alias, or the expression. */
 export const groupLabel = (text: string): string => aliasOf(text) ?? columnOf(text) ?? text.trim();

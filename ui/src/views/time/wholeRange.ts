@@ -1,5 +1,5 @@
-// What each series comes to over the whole range, where its buckets do not sum up to it: p95 of an
-// hour is no sum of the p95s of its minutes.
+// The value of each series over the whole range, for measures that do not add up. The p95 of an hour
+// is no sum of the p95s of its minutes.
 
 import { numberOf } from "../../api/client";
 import type { Answer, QuerySpec } from "../../api/types";
