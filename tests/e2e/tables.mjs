@@ -11,7 +11,6 @@ export const tests = [
       await log(url, "deliveries", rows, { "Hadal-Time": "happened" });
       await open(page, `${url}/?table=deliveries`);
       await page.keyboard.press("t");
-      await page.keyboard.press("Enter");
       const words = await page.getByText("A row’s time is its").innerText();
       const clock = (moment) => moment.slice(11, 19).replace(/:00$/, "");
       assert.match(words, new RegExp(`its happened: rows from .+ ${clock(first)} to .+ ${clock(last)}, none older than 30 days$`));

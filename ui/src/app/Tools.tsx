@@ -12,6 +12,7 @@ import {
 } from "@mantine/core";
 import {
   IconArrowLeft,
+  IconCheck,
   IconFileImport,
   IconKeyboard,
   IconMoon,
@@ -22,6 +23,7 @@ import {
   IconSun,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { bodyOf } from "../api/client";
 import type { Answer, Table as TableStatus } from "../api/types";
 import { durationWords } from "../base/duration";
@@ -145,31 +147,50 @@ function Live(props: { query: Query; now: number; commit: (next: Query) => void 
   );
 }
 
-const copy = (text: string) => void navigator.clipboard?.writeText(text);
+const COPIED_MS = 1500;
+
+/** Copies a text, and says for a moment that it did. */
+function useCopy(): [copied: boolean, copy: (text: string) => void] {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), COPIED_MS);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const copy = (text: string) =>
+    void navigator.clipboard?.writeText(text).then(() => setCopied(true));
+  return [copied, copy];
+}
 
 /** Links and other spellings of what is on the page. */
 function Share({ query, range }: { query: Query; range: Range | null }) {
+  const [copied, copy] = useCopy();
   const link = (shared: Query) => copy(`${window.location.origin}/${urlOf(shared)}`);
   const fixed = () => range && link({ ...withRange(query, range), bucket: query.bucket });
   return (
     <Menu shadow="md" position="bottom-end">
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" aria-label="Share and copy">
-          <IconShare size={17} />
+        <ActionIcon
+          variant="subtle"
+          title={copied ? "Copied" : undefined}
+          color={copied ? "teal" : "gray"}
+          aria-label="Share and copy"
+        >
+          {copied ? <IconCheck size={17} /> : <IconShare size={17} />}
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => link(query)}>Copy link</Menu.Item>
         {range && <Menu.Item onClick={fixed}>Copy link to this fixed time</Menu.Item>}
         <Menu.Divider />
-        <Spellings />
+        <Spellings copy={copy} />
       </Menu.Dropdown>
     </Menu>
   );
 }
 
 /** The main query of the view in other languages; in SQL as its answer spells it. */
-function Spellings() {
+function Spellings({ copy }: { copy: (text: string) => void }) {
   const spec = useMainSpec();
   const { data } = useQuery<Answer>({ queryKey: ["answer", spec], enabled: false });
   const sql = data?.sql;

@@ -56,7 +56,7 @@ export function useKeys(
     ...typed("/", focus("filter-input")),
     ["g", focus("group-input")],
     ["m", focus("measure-input")],
-    ["t", focus("time-input")],
+    ["t", () => document.getElementById("time-input")?.click()],
     ["c", change((it) => ({ ...it, compare: it.compare === "" ? PREVIOUS : "" }))],
     ["[", change((it) => stepRange(it, now, -1))],
     ["]", change((it) => stepRange(it, now, 1))],

@@ -109,6 +109,13 @@ describe("a view that is registered", () => {
     });
   });
 
+  it("takes the exact name of a column for that column, spaces and all", () => {
+    const named = [{ name: "Customer Name", type: "string" }] as Column[];
+    const read = { ...defaultQuery("t"), group: ["Customer Name", "length(a) AS n"] };
+    const { query: fitted } = fitToColumns(read, named, 0, views);
+    expect(fitted.group).toEqual(['"Customer Name"', "length(a) AS n"]);
+  });
+
   it("keeps a query that is grouped, as it shows groups", () => {
     expect(toggleGroup(query, "host", views).view.kind).toBe("treemap");
     expect(toggleGroup(withView(query, "samples"), "host", views).view.kind).toBe("time");
