@@ -1,6 +1,5 @@
 import { SimpleGrid, Text, UnstyledButton } from "@mantine/core";
 import { numberOf } from "../../api/client";
-import { intervalOf } from "../../api/intervals";
 import type { Answer } from "../../api/types";
 import { change } from "../../base/format";
 import { exactInUnit, inUnit } from "../../base/units";
@@ -29,14 +28,9 @@ function Headline(props: { measure: Measure; at: number; answer: Answer | undefi
   const unit = measureUnit(measure);
   const both = answer && sides(answer);
   const column = both?.before ? at + 1 : at;
-  const [row, rowAt] = both?.now[0] ?? [];
+  const [row] = both?.now[0] ?? [];
   const now = numberOf(row?.[column]);
   const before = numberOf(both?.before?.[0]?.[0][column]);
-  const interval = answer && rowAt !== undefined ? intervalOf(answer, rowAt, column) : null;
-  const between =
-    interval !== null && interval !== "too_few" && interval.high > interval.low
-      ? `, with 95 % confidence ${inUnit(interval.low, unit)} to ${inUnit(interval.high, unit)}`
-      : "";
   const label = measureLabel(measure);
   return (
     <UnstyledButton
@@ -45,7 +39,7 @@ function Headline(props: { measure: Measure; at: number; answer: Answer | undefi
       title={
         now === null
           ? label
-          : `${label}: ${isEstimated(measure) ? "≈ " : ""}${exactInUnit(now, unit)}${between}`
+          : `${label}: ${isEstimated(measure) ? "≈ " : ""}${exactInUnit(now, unit)}`
       }
       onClick={() => commit({ ...query, measures: [measure], order: "" })}
     >

@@ -16,7 +16,7 @@ export function chartQuery(resolved: ResolvedQuery): ResolvedQuery {
 const measuresOf = ({ query, range }: ResolvedQuery, measures: readonly Measure[]) => {
   const compared = compareOf(query, range);
   const fitting = compared.compare ? measures.map((it) => comparable(it, range)) : [...measures];
-  return { aggregates: fitting, intervals: true as const, ...compared };
+  return { aggregates: fitting, ...compared };
 };
 
 /** The numbers at the head: each measure over all rows, and what it was before. */
@@ -39,6 +39,8 @@ export function facetSpec(resolved: ResolvedQuery, column: string, limit: number
     ...baseSpec(resolved),
     group_by: [quoteName(column)],
     ...spec,
+    // An interval costs about as much as its measure: those of plain counts rank nothing.
+    ...(isAdditive(measure) && !spec.compare ? {} : { intervals: true }),
     order_by: [`${by} DESC NULLS LAST`],
     limit: spec.compare ? COMPARED_VALUES : limit,
   };
