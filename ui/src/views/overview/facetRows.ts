@@ -21,8 +21,8 @@ export interface FacetRow {
 
 export type FacetOrder = "value" | "change";
 
-/** Values of fewer rows have no reliable mean or percentile. */
-const FEW = 10;
+/** Values of fewer rows have no reliable mean, percentile or change. */
+const FEW = 30;
 
 interface Side {
   readonly number: number | null;

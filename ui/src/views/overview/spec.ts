@@ -1,7 +1,7 @@
 // The requests of the overview, beside the requests of the time series and of the samples.
 
 import type { QuerySpec } from "../../api/types";
-import { comparable, isAdditive, type Measure } from "../../query/measure";
+import { comparable, isAdditive, isEstimated, type Measure } from "../../query/measure";
 import type { Query } from "../../query/query";
 import { baseSpec, compareOf, EVENTS, type ResolvedQuery } from "../../query/spec";
 import { quoteName, withoutAlias } from "../../query/sql";
@@ -39,12 +39,18 @@ export function facetSpec(resolved: ResolvedQuery, column: string, limit: number
     ...baseSpec(resolved),
     group_by: [quoteName(column)],
     ...spec,
-    // An interval costs about as much as its measure: those of plain counts rank nothing.
-    ...(isAdditive(measure) && !spec.compare ? {} : { intervals: true }),
+    ...(ranksByIntervals(measure, spec.compare !== undefined) ? { intervals: true } : {}),
     order_by: [`${by} DESC NULLS LAST`],
     limit: spec.compare ? COMPARED_VALUES : limit,
   };
 }
+
+/**
+ * Whether values are ranked by the intervals of a measure: shares and means always, counts and sums
+ * by their changes only. Intervals of many percentiles cost several times the percentiles.
+ */
+const ranksByIntervals = (measure: Measure, compared: boolean): boolean =>
+  !isEstimated(measure) && (compared || !isAdditive(measure));
 
 /** Percentiles of a number column, for a small histogram between them. */
 export function numberSpec(resolved: ResolvedQuery, column: string): QuerySpec {

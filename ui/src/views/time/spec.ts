@@ -37,8 +37,9 @@ export function timeSpec(resolved: ResolvedQuery): QuerySpec {
     bucket: series.bucket,
     group_by: [...query.group],
     aggregates: seriesAggregates(query),
+    ...(query.group.length > 0 ? { series: query.series } : {}),
     // Bands around more lines than one would hide each other.
-    ...(query.group.length > 0 ? { series: query.series } : { intervals: true }),
+    ...(query.group.length === 0 && query.compare === "" ? { intervals: true } : {}),
     ...compareOf(query, series.range),
   };
 }
