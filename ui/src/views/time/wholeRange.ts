@@ -1,5 +1,5 @@
-// The value of each series over the whole range, for measures that do not add up. The p95 of an hour
-// is no sum of the p95s of its minutes.
+// The value of each series over the whole range, for measures that do not add up: the p95 of an
+// hour is no sum of the p95s of its minutes.
 
 import { numberOf } from "../../api/client";
 import type { Answer, QuerySpec } from "../../api/types";
