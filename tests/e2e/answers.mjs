@@ -132,7 +132,7 @@ export const tests = [
       await page.waitForURL(/compare=previous/);
       await settled(page);
       await page.getByRole("columnheader", { name: "change" }).waitFor();
-      await page.getByLabel("Compare with", { exact: true }).click();
+      await page.getByRole("combobox", { name: "Compare with" }).click();
       await page.getByRole("option", { name: "vs previous week" }).click();
       await page.waitForURL(/compare=7d/);
       await settled(page);
