@@ -13,3 +13,4 @@ pub(crate) mod random;
 pub(crate) mod selection;
 pub(crate) mod text_search;
 pub(crate) mod weights;
+pub(crate) mod wide_division;

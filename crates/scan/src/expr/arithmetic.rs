@@ -11,6 +11,7 @@ use hadal_types::{Logical, Micros, Number, Value, limits};
 
 use crate::column::column_values::Numbers;
 use crate::column::decimals::{DictionaryMantissas, FrameOfReference, MantissaColumn};
+use crate::column::wide_division::WideDivision;
 
 /// Applies `function` to a column and a literal, in this order.
 pub(crate) fn with_literal(
@@ -126,7 +127,11 @@ fn floored(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
         MantissaColumn::FrameOfReference(reference) => {
             reference.quotients(width, origin).map(MantissaColumn::FrameOfReference)
         }
-        MantissaColumn::Dictionary(_) | MantissaColumn::Plain(_) => None,
+        MantissaColumn::Plain(mantissas) => {
+            let rule = WideDivision::new(numbers.mantissas.bounds(), width, origin);
+            rule.map(|rule| MantissaColumn::FrameOfReference(rule.quotients(mantissas)))
+        }
+        MantissaColumn::Dictionary(_) => None,
     };
     let quotients = match quotients {
         Some(mantissas) => Numbers { mantissas, ..numbers.clone() },

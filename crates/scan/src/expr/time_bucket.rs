@@ -9,6 +9,7 @@ use hadal_types::{Logical, Value, limits::VECTOR_VALUES};
 use crate::column::column_values::Numbers;
 use crate::column::decimals::{FloorDivision, FrameOfReference};
 use crate::column::lazy_columns::LazyColumns;
+use crate::column::wide_division::WideDivision;
 use crate::expr::arithmetic;
 use crate::expr::plan::PreparedExpr;
 
@@ -45,7 +46,9 @@ pub(crate) fn time_buckets(
 
 /// Returns (integer − `origin`) / `width`, rounded down, for each integer.
 fn quotients(integers: &IntsView<'_>, width: i64, origin: i64) -> Option<FrameOfReference> {
-    let reference = integers.frame_of_reference()?;
+    let Some(reference) = integers.frame_of_reference() else {
+        return wide_quotients(integers, width, origin);
+    };
     let rule = FloorDivision::new((reference.from, reference.step, reference.span), width, origin)?;
     let of_bound = |bound: i64| {
         let k = bound.checked_sub(reference.from)?.checked_div(reference.step)?;
@@ -61,6 +64,27 @@ fn quotients(integers: &IntsView<'_>, width: i64, origin: i64) -> Option<FrameOf
         } else {
             let count = integers.decode_steps_vector(&reference, vector, &mut steps).ok()?;
             rule.of(&steps[..count], buckets);
+        }
+    }
+    Some(rule.with(buckets))
+}
+
+/// As [`quotients`], for integers that are far apart.
+fn wide_quotients(integers: &IntsView<'_>, width: i64, origin: i64) -> Option<FrameOfReference> {
+    let zones = || (0..integers.len().div_ceil(VECTOR_VALUES)).map(|vector| integers.zone(vector));
+    let first = zones().map(|(min, _)| min).min()?;
+    let last = zones().map(|(_, max)| max).max()?;
+    let rule = WideDivision::new((first, last), width, origin)?;
+    let mut buckets = Buffer::of(integers.len());
+    let mut values = [0; VECTOR_VALUES];
+    for (vector, buckets) in buckets.chunks_mut(VECTOR_VALUES).enumerate() {
+        let (min, max) = integers.zone(vector);
+        let first = rule.of_one(min);
+        if first == rule.of_one(max) {
+            buckets.fill(first);
+        } else {
+            let count = integers.decode_vector(vector, &mut values);
+            rule.of(&values[..count], buckets);
         }
     }
     Some(rule.with(buckets))
@@ -97,7 +121,13 @@ mod tests {
             ints::encode(&values, &mut bytes);
             let view = IntsView::parse(&bytes, values.len()).expect("a stream");
             let buckets = quotients(&view, width, origin);
-            let Some(reference) = view.frame_of_reference() else { return Ok(()) };
+            let Some(reference) = view.frame_of_reference() else {
+                let Some(buckets) = buckets else { return Ok(()) };
+                for (row, value) in values.iter().enumerate() {
+                    prop_assert_eq!(buckets.get(row), (value - origin).div_euclid(width));
+                }
+                return Ok(());
+            };
             let steps = view.steps_where(&reference, None).expect("steps");
             let reference = FrameOfReference {
                 from: reference.from, step: reference.step, span: reference.span, steps: Rc::new(steps),
