@@ -105,7 +105,7 @@ impl<L: Clone> Prepared<L> {
             Expr::Leaf(leaf) => return Ok(Self::Leaf(leaf.clone())),
             Expr::Call { function, arguments } => (*function, arguments),
         };
-        if matches!(function, Function::Unnest | Function::Prefixes) {
+        if function.is_unnesting() {
             return Err(PrepareError::MisplacedUnnest);
         }
         if let Function::Matches(syntax) = function {

@@ -143,6 +143,12 @@ impl Function {
         Self::GreaterOrEqual,
     ];
 
+    /// Whether the function stands for several values of a row, so that a row is in several groups.
+    #[must_use]
+    pub const fn is_unnesting(self) -> bool {
+        matches!(self, Self::Unnest | Self::Prefixes)
+    }
+
     /// Whether the function is computed by a [`crate::Regexp`].
     #[must_use]
     pub const fn is_regexp(self) -> bool {

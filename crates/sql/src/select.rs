@@ -277,7 +277,7 @@ fn check_unnest(query: &Query) -> Read<()> {
 }
 
 fn is_unnest(expr: &RowExpr) -> bool {
-    matches!(expr, Expr::Call { function: Function::Unnest | Function::Prefixes, .. })
+    matches!(expr, Expr::Call { function, .. } if function.is_unnesting())
 }
 
 fn has_unnest(expr: &RowExpr) -> bool {

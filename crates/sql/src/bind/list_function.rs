@@ -52,7 +52,7 @@ pub(crate) fn bind(
         Function::Prefixes => Type::Vector,
         _ => Type::Bool,
     };
-    let is_unnested = value_type != Type::Bool;
+    let is_unnested = function.is_unnesting();
     if (is_unnested || function == Function::IsEmpty) && arguments.len() > 1 {
         let message = format!("{name} takes a set or vector and nothing else");
         return Err(LocatedError::new(message, NOWHERE));

@@ -14,6 +14,15 @@ use crate::select::selected::Selected;
 use crate::syntax::select_ast::CompareAst;
 use crate::syntax::source_position::place;
 
+/// A query's columns with both sides of its aggregates.
+pub(crate) struct Compared {
+    pub(crate) columns: Vec<Selected>,
+    /// For each column as it was written, its index in `columns`.
+    pub(crate) written: Vec<usize>,
+    /// The condition of rows that are on either side.
+    pub(crate) rows: Option<RowExpr>,
+}
+
 /// The selected columns of a comparison, and the condition of rows that are on either side. For a
 /// column `x` with an aggregate there are `x`, over the first side, and `x_baseline`, over the
 /// other one; of numbers also `x_difference` and `x_percent`.
@@ -21,7 +30,7 @@ pub(crate) fn compared(
     binder: &mut Binder<'_>,
     compare: &CompareAst,
     selected: Vec<Selected>,
-) -> Read<(Vec<Selected>, Option<RowExpr>)> {
+) -> Read<Compared> {
     binder.aggregates = Aggregates::NotIn("COMPARE");
     let first = binder.bind_truth(&compare.condition)?;
     row_expr(&first).map_err(|error| error.or_at(place(&compare.condition)))?;
@@ -40,7 +49,9 @@ pub(crate) fn compared(
             .hint("SELECT service, count(*) AS n … GROUP BY service COMPARE (…) AGAINST REST"));
     }
     let mut columns = Vec::with_capacity(4 * selected.len());
+    let mut written = Vec::with_capacity(selected.len());
     for column in selected {
+        written.push(columns.len());
         match column.bound.has_aggregate() {
             true => add_sides(binder, column, (&first, &baseline), &mut columns)?,
             false => columns.push(column),
@@ -51,7 +62,7 @@ pub(crate) fn compared(
         let message = format!("{count} output columns; at most {most} are allowed");
         return Err(LocatedError::new(message, compare.at));
     }
-    Ok((columns, rows))
+    Ok(Compared { columns, written, rows })
 }
 
 /// The rows for which a condition is false or null.

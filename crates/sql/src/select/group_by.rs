@@ -19,11 +19,13 @@ pub(crate) fn is_grouped(parts: &SelectAst, selected: &[Selected]) -> bool {
         || selected.iter().any(|item| item.bound.has_aggregate())
 }
 
-/// The output slots of the query's groups.
+/// The output slots of the query's groups. `written` has the indexes in `selected` of the columns
+/// as they were written, which COMPARE may have multiplied.
 pub(crate) fn slots(
     binder: &mut Binder<'_>,
     parts: &SelectAst,
     selected: &[Selected],
+    written: &[usize],
 ) -> Read<OutputSlots> {
     refuse_wildcard(parts)?;
     let keys = match &parts.groups {
@@ -38,7 +40,7 @@ pub(crate) fn slots(
             binder.aggregates = Aggregates::NotIn("GROUP BY");
             let mut keys = Vec::with_capacity(list.len());
             for expr in list {
-                keys.push(key(binder, expr, selected)?);
+                keys.push(key(binder, expr, (selected, written))?);
             }
             keys
         }
@@ -77,9 +79,13 @@ fn distinct(selected: &[Selected]) -> Read<Vec<TypedExpr>> {
     Ok(selected.iter().map(|item| item.bound.clone()).collect())
 }
 
-fn key(binder: &mut Binder<'_>, expr: &Expr, selected: &[Selected]) -> Read<TypedExpr> {
+fn key(
+    binder: &mut Binder<'_>,
+    expr: &Expr,
+    (selected, written): (&[Selected], &[usize]),
+) -> Read<TypedExpr> {
     if let Some(position) = position(expr) {
-        let bound = &at_position(position, expr, selected)?.bound;
+        let bound = &selected[*at_position(position, expr, written)?].bound;
         return match bound.has_aggregate() {
             true => Err(LocatedError::new(
                 format!("output {position} is an aggregate and cannot be grouped by"),

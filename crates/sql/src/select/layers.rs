@@ -17,7 +17,7 @@ use crate::bind::derived::{Derived, DerivedColumn};
 use crate::bind::scope::Column;
 use crate::bind::{AROUND_GROUPS, Aggregates, Binder, operands};
 use crate::error::{LocatedError, NOWHERE, Read};
-use crate::select::compare::compared;
+use crate::select::compare::{Compared, compared};
 use crate::select::group_by::{self, at_position, position};
 use crate::select::output_slots::{OutputSlots, Values, is_true};
 use crate::select::selected::Selected;
@@ -121,9 +121,10 @@ impl Layered {
             false => Aggregates::Allowed,
         };
         let mut selected = select(binder, parts, table, &self.selected)?;
+        let mut written: Vec<usize> = (0..selected.len()).collect();
         if let Some(compare) = &parts.compare {
-            let (columns, rows) = compared(binder, compare, selected)?;
-            selected = columns;
+            let Compared { columns, written: places, rows } = compared(binder, compare, selected)?;
+            (selected, written) = (columns, places);
             self.conditions.extend(rows);
         }
         binder.aliases = aliases(&selected);
@@ -140,7 +141,7 @@ impl Layered {
             return Err(refused("groups around a query with LIMIT", parts));
         }
         if groups_anew {
-            self.slots = group_by::slots(binder, parts, &selected)?;
+            self.slots = group_by::slots(binder, parts, &selected, &written)?;
             self.order.clear();
             binder.use_aliases = true;
             binder.aggregates = Aggregates::Allowed;

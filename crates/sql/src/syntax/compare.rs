@@ -11,18 +11,22 @@ use crate::error::{LocatedError, Read, Source};
 use crate::syntax::parse::{is_keyword, is_word, parse_expr};
 use crate::syntax::select_ast::CompareAst;
 
+/// The clause as it is expected.
+const FORM: &str = "FROM t COMPARE (version = 2) AGAINST (version = 1), or AGAINST REST";
+
 /// Removes the clause and returns it.
 pub(crate) fn take(source: &Source, tokens: &mut Vec<TokenWithSpan>) -> Read<Option<CompareAst>> {
-    let Some((begin, end)) = clause(tokens) else { return Ok(None) };
+    let Some((begin, end)) = clause(tokens) else {
+        return misspelled(tokens).map_or(Ok(None), Err);
+    };
     let at = tokens[begin].span.start;
     let against_at = tokens[end + 1].span.start;
     let against = match tokens.get(end + 2) {
         Some(rest) if is_word(rest, "rest") => None,
         Some(open) if open.token == Token::LParen => closing(tokens, end + 2),
         _ => {
-            let hint = "COMPARE (version = 2) AGAINST (version = 1), or AGAINST REST";
             let message = "AGAINST takes a condition in parentheses, or REST";
-            return Err(LocatedError::new(message, against_at).hint(hint));
+            return Err(LocatedError::new(message, against_at).hint(FORM));
         }
     };
     let within = |begin: usize, end: usize| {
@@ -61,6 +65,28 @@ fn clause(tokens: &[TokenWithSpan]) -> Option<(usize, usize)> {
         }
     }
     None
+}
+
+/// The error for a clause that is begun and is none. A column or a table may have the name
+/// `compare`, so a parenthesis or AGAINST must follow.
+fn misspelled(tokens: &[TokenWithSpan]) -> Option<LocatedError> {
+    let mut after = tokens.iter().enumerate().skip_while(|(_, token)| !is_word(token, "compare"));
+    let (index, compare) = after.next()?;
+    let is_after_from = tokens[..index].iter().any(|token| is_keyword(token, &[Keyword::FROM]));
+    let is_table = index.checked_sub(1).is_some_and(|before| {
+        is_keyword(&tokens[before], &[Keyword::FROM, Keyword::AS])
+            || tokens[before].token == Token::Comma
+    });
+    let has_condition = tokens.get(index + 1).is_some_and(|next| next.token == Token::LParen);
+    let has_against = tokens[index..].iter().any(|token| is_word(token, "against"));
+    let message = match (is_after_from, has_against) {
+        _ if is_table => return None,
+        (true, true) => "COMPARE takes a condition in parentheses, then AGAINST",
+        (true, false) if has_condition => "COMPARE needs AGAINST after its condition",
+        (false, true) if has_condition => "COMPARE comes after FROM",
+        _ => return None,
+    };
+    Some(LocatedError::new(message, compare.span.start).hint(FORM))
 }
 
 /// The index of the parenthesis that closes the one at `open`.
