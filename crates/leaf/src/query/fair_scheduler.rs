@@ -6,6 +6,12 @@
 //! makes its turn long. Queries with priority share as much time as the last turn without priority
 //! took. Therefore many small queries cannot starve a large one. (Two levels of a multilevel
 //! feedback queue: Corbató, Merwin-Daggett and Daley, "An Experimental Time-Sharing System", 1962.)
+//!
+//! Each query gets its first turn as soon as possible. After that, queries with priority are served
+//! in the order of arrival. If they took turns, all of them would be slow; if the one with the
+//! least time came first, the slowest would wait for all others, again and again. Among queries
+//! that are all short, the order of arrival has the shortest tail of waiting times (Stolyar and
+//! Ramanan, "Largest Weighted Delay First Scheduling", 2001).
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -33,6 +39,8 @@ pub(crate) struct FairScheduler<J> {
     new: VecDeque<QueryJobs<J>>,
     /// The other queries; a query that had its turn moves to the back.
     served: VecDeque<QueryJobs<J>>,
+    /// The number of queries that have arrived.
+    arrived: u64,
     /// The time left for queries with priority.
     priority_time_left: Duration,
 }
@@ -49,6 +57,8 @@ pub(crate) struct Turn<J> {
 #[derive(Debug)]
 struct QueryJobs<J> {
     query: usize,
+    /// Its place in the order of arrival.
+    number: u64,
     jobs: Vec<Arc<J>>,
     /// The thread time that it has used.
     took: Duration,
@@ -56,7 +66,12 @@ struct QueryJobs<J> {
 
 impl<J> Default for FairScheduler<J> {
     fn default() -> Self {
-        Self { new: VecDeque::new(), served: VecDeque::new(), priority_time_left: SHORT_QUERY_TIME }
+        Self {
+            new: VecDeque::new(),
+            served: VecDeque::new(),
+            arrived: 0,
+            priority_time_left: SHORT_QUERY_TIME,
+        }
     }
 }
 
@@ -64,11 +79,13 @@ impl<J: Schedulable> FairScheduler<J> {
     /// Adds a job, which stays until [`Self::remove`].
     pub(crate) fn add(&mut self, job: Arc<J>) {
         let query = job.query();
-        let queued = self.all_mut().find(|entry| entry.query == query);
-        match queued {
-            Some(entry) => entry.jobs.push(job),
-            None => self.new.push_back(QueryJobs { query, jobs: vec![job], took: Duration::ZERO }),
+        if let Some(entry) = self.all_mut().find(|entry| entry.query == query) {
+            entry.jobs.push(job);
+            return;
         }
+        let (number, jobs, took) = (self.arrived, vec![job], Duration::ZERO);
+        self.arrived += 1;
+        self.new.push_back(QueryJobs { query, number, jobs, took });
     }
 
     /// Removes a job.
@@ -92,37 +109,42 @@ impl<J: Schedulable> FairScheduler<J> {
         ahead.or_else(|| self.take_next()).or_else(|| self.take_priority())
     }
 
-    /// The next job of a new query, or of the query that has used the least time, if that is below
-    /// [`SHORT_QUERY_TIME`].
+    /// The next job of a new query, or else of the first query that has priority.
     fn take_priority(&mut self) -> Option<Turn<J>> {
-        let first_of = |queries: &VecDeque<QueryJobs<J>>| {
-            let open = queries.iter().enumerate().filter_map(|(at, entry)| {
-                Some((
-                    entry.took,
-                    at,
-                    entry.workers_if_open().filter(|_| entry.took < SHORT_QUERY_TIME)?,
-                ))
-            });
-            open.min_by_key(|(took, at, _)| (*took, *at)).map(|(_, at, job)| (at, job))
-        };
-        let (entry, job) = match first_of(&self.new) {
-            Some((at, job)) => (self.new.remove(at)?, job),
-            None => {
-                let (at, job) = first_of(&self.served)?;
-                (self.served.remove(at)?, job)
-            }
-        };
+        let mut new = self.new.iter().enumerate();
+        if let Some((at, job)) = new.find_map(|(at, entry)| Some((at, entry.workers_if_open()?))) {
+            let entry = self.new.remove(at)?;
+            self.served.push_back(entry);
+            return Some(Turn { job, has_priority: true });
+        }
+        let (_, at, job) = self.first_short()?;
+        let entry = self.served.remove(at)?;
         self.served.push_back(entry);
         Some(Turn { job, has_priority: true })
     }
 
-    /// The next job of the queries that had a turn, in the order of their turns.
+    /// The next job of the queries that had a turn, in the order of their turns. Queries with
+    /// priority leave their turns to the first of them.
     fn take_next(&mut self) -> Option<Turn<J>> {
         let mut all = self.served.iter().enumerate();
         let (at, job) = all.find_map(|(at, entry)| Some((at, entry.workers_if_open()?)))?;
+        let job = match self.served.get(at)?.took < SHORT_QUERY_TIME {
+            true => self.first_short().map_or(job, |(.., job)| job),
+            false => job,
+        };
         let entry = self.served.remove(at)?;
         self.served.push_back(entry);
         Some(Turn { job, has_priority: false })
+    }
+
+    /// Of the queries with priority that had a turn, the one that arrived first: its number, its
+    /// index in `served`, and its job.
+    fn first_short(&self) -> Option<(u64, usize, Arc<J>)> {
+        let served = self.served.iter().enumerate();
+        let short = served.filter(|(_, entry)| entry.took < SHORT_QUERY_TIME);
+        let open =
+            short.filter_map(|(at, entry)| Some((entry.number, at, entry.workers_if_open()?)));
+        open.min_by_key(|(number, ..)| *number)
     }
 
     /// Notes the duration of a query's turn.

@@ -147,7 +147,7 @@ fn a_small_query_waits_for_one_turn_however_many_large_ones_there_are() {
                     (0..leaves).for_each(|_| machine.add(query, 100_000, 300, NEVER));
                 }
                 // Until none of them has priority.
-                (0..21 * large).for_each(|_| assert!(machine.turn().is_some()));
+                (0..41 * large).for_each(|_| assert!(machine.turn().is_some()));
                 // Each comes in after the one before, at another moment of the turns.
                 for small in SMALL..SMALL + 40 {
                     (0..2 + small % 7).for_each(|_| assert!(machine.turn().is_some()));
@@ -190,12 +190,31 @@ fn a_small_query_of_some_turns_is_done_beside_large_ones_whose_blocks_take_long(
 }
 
 #[test]
+fn short_queries_end_in_the_order_of_their_arrival() {
+    for threads in [1, 2] {
+        let mut machine = Machine::new(threads);
+        // 40 ms of work each; together they take much longer than a query that is short.
+        (0..20).for_each(|query| machine.add(query, 40, 1_000, NEVER));
+        (0..20).for_each(|_| assert!(machine.turn().is_some()));
+        machine.add(SMALL, 1, 1_000, NEVER);
+        while machine.turn().is_some() {}
+        let mut ends = machine.ended.lock().clone();
+        ends.sort_by_key(|(_, at)| *at);
+        // A query of one turn waits for none of them.
+        assert_eq!(ends[0].0, SMALL, "{ends:?}");
+        assert!(ends[1..].is_sorted_by_key(|(query, _)| *query), "{ends:?}");
+    }
+}
+
+#[test]
 fn a_query_over_many_leaves_has_no_larger_share() {
     for threads in [1, 2, 3] {
         let mut machine = Machine::new(threads);
         (0..8).for_each(|_| machine.add(0, 10_000, 1_000, NEVER));
         machine.add(1, 10_000, 1_000, NEVER);
         machine.add(2, 10_000, 1_000, NEVER);
+        // Until none of them has priority.
+        (0..130).for_each(|_| assert!(machine.turn().is_some()));
         let mut turns = [0; 3];
         for _ in 0..300 {
             turns[machine.turn().expect("there is work")] += 1;
