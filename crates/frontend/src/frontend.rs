@@ -17,7 +17,9 @@ use crate::cluster::rollover::Rollover;
 use crate::column_stats::ColumnStats;
 use crate::column_stats::cache::ColumnStatsCache;
 use crate::error::FrontendError;
+use crate::principal::Principal;
 use crate::query_runner::QueryRunner;
+use crate::query_turn::QueryTurns;
 use crate::self_tables::SelfTables;
 use crate::state::backpressure::Backpressure;
 use crate::state::counters::Counters;
@@ -65,6 +67,8 @@ pub struct Frontend {
     pub(crate) table_settings: Arc<TableSettingsCache>,
     /// Limits the bodies parsed concurrently to the number of cores.
     pub(crate) parsers: Semaphore,
+    /// The queries that run and wait.
+    turns: QueryTurns,
     pub(crate) in_flight: InFlight,
     pub(crate) live_columns: LiveColumns,
     pub(crate) backpressure: Backpressure,
@@ -84,7 +88,8 @@ impl Frontend {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (counters, shutdown) = (Arc::new(Counters::default()), Shutdown::default());
         let table_settings = Arc::new(TableSettingsCache::new(backend.clone()));
-        let runner = QueryRunner::new(&backend, &shutdown);
+        let turns = QueryTurns::new(cores);
+        let runner = QueryRunner::new(&backend, &shutdown, &turns);
         Arc::new(Self {
             self_tables: SelfTables::new(&backend, &table_settings, &counters),
             column_stats: ColumnStatsCache::new(runner),
@@ -93,6 +98,7 @@ impl Frontend {
             counters,
             table_settings,
             parsers: Semaphore::new(cores),
+            turns,
             in_flight: InFlight::default(),
             live_columns: LiveColumns::default(),
             backpressure: Backpressure::default(),
@@ -194,9 +200,14 @@ impl Frontend {
         self.column_stats.of(status, columns).await
     }
 
-    /// Returns the runner of queries; it stops with this front.
+    /// Returns the runner of the server's queries; it stops with this front.
     pub(crate) fn runner(&self) -> QueryRunner {
-        QueryRunner::new(&self.backend, &self.shutdown)
+        QueryRunner::new(&self.backend, &self.shutdown, &self.turns)
+    }
+
+    /// Returns the runner of a principal's queries; it stops with this front.
+    pub(crate) fn runner_of(&self, principal: &Principal) -> QueryRunner {
+        self.runner().of_client(principal.client())
     }
 
     /// Writes the self tables while `doors` run, and writes their last rows after the doors have

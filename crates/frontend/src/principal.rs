@@ -1,6 +1,7 @@
 //! Authenticated clients and their permissions.
 
 use crate::error::{ErrorKind, FrontendError};
+use crate::query_client::QueryClient;
 
 /// Something that a principal may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +22,25 @@ pub enum Permission {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
     permissions: Vec<Permission>,
+    client: QueryClient,
 }
 
 impl Principal {
     /// Returns a principal with these permissions.
     #[must_use]
     pub fn new(permissions: impl Into<Vec<Permission>>) -> Self {
-        Self { permissions: permissions.into() }
+        Self { permissions: permissions.into(), client: QueryClient::SERVER }
+    }
+
+    /// Returns the same principal, whose queries take turns as those of `client`.
+    #[must_use]
+    pub fn of_client(self, client: QueryClient) -> Self {
+        Self { client, ..self }
+    }
+
+    /// The client whose turns its queries take.
+    pub(crate) const fn client(&self) -> QueryClient {
+        self.client
     }
 
     /// A principal that may do everything.

@@ -319,7 +319,7 @@ pub(crate) async fn answer_bound(
         Statement::Query { mut query, notes } => {
             query.deadline = deadline;
             query.require_complete |= request.require_complete;
-            let mut result = run(frontend, *query, notes, request.intervals).await?;
+            let mut result = run(frontend, principal, *query, notes, request.intervals).await?;
             if request.row_kind_column {
                 row_kinds::into_column(&mut result);
             }
@@ -330,7 +330,8 @@ pub(crate) async fn answer_bound(
                 query.deadline = deadline;
                 query.require_complete |= request.require_complete;
             }
-            explain::explain(frontend, *statement, analyze, request.start.elapsed()).await
+            let planning = request.start.elapsed();
+            explain::explain(frontend, principal, *statement, analyze, planning).await
         }
         Statement::ShowTables => {
             Ok(describe::show_tables(&frontend.backend.root.cluster_status().await))
@@ -341,7 +342,7 @@ pub(crate) async fn answer_bound(
         }
         Statement::Summarize(table) => {
             let schema = schema(frontend, &table)?;
-            summarize::summarize(frontend, &schema, deadline).await
+            summarize::summarize(frontend, principal, &schema, deadline).await
         }
         Statement::CreateFunction { definition, replace } => {
             let name = definition.name.clone();
@@ -388,6 +389,7 @@ pub(crate) fn has_weights(frontend: &Frontend, table: &TableName) -> bool {
 
 pub(crate) async fn run(
     frontend: &Frontend,
+    principal: &Principal,
     mut query: Query,
     notes: Vec<Note>,
     form: IntervalForm,
@@ -402,7 +404,7 @@ pub(crate) async fn run(
     let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
     let (has_sums, range) = (row_kinds::has_sums(&query), query.range);
     let numbers = NumberClass::of_outputs(&query, has_weights(frontend, &query.table));
-    let answer = frontend.runner().run(query).await?;
+    let answer = frontend.runner_of(principal).run(query).await?;
     let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
     warnings.extend(answer.warnings.iter().map(QueryWarning::from));
     let damage = &frontend.backend.damage;

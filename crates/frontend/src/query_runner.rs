@@ -1,28 +1,59 @@
-//! Runs bound queries in the tree.
+//! Runs bound queries in the tree, each when it is its client's turn.
+//!
+//! Only the process that a client asks lets queries wait for a turn. Its requests to other
+//! processes of a cluster, and those that they send on, do not wait for another one; so no query
+//! waits for a place that it holds itself.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use hadal_aggregate::ResultSet;
 use hadal_query::Query;
 use hadal_tree::{AskError, Root, StageTimes};
-use hadal_types::{Clock, Micros};
+use hadal_types::{Clock, Micros, limits};
+use tokio::time::{Instant as TokioInstant, sleep, timeout};
 
 use crate::backend::Backend;
-use crate::error::FrontendError;
+use crate::error::{ErrorKind, FrontendError};
+use crate::query_client::QueryClient;
+use crate::query_turn::{QueryTurn, QueryTurns};
 use crate::state::shutdown::Shutdown;
 
-/// Runs queries in the tree until the server stops. Clones share both.
+/// Runs queries of one client in the tree until the server stops. Clones share all.
 #[derive(Clone)]
 pub(crate) struct QueryRunner {
     root: Root,
     clock: Arc<dyn Clock>,
     shutdown: Shutdown,
+    turns: QueryTurns,
+    client: QueryClient,
+}
+
+/// How long the stages of an answer took, one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RunTimes {
+    /// Until it was the query's turn.
+    pub(crate) queued: Duration,
+    /// After that.
+    pub(crate) stages: StageTimes,
 }
 
 impl QueryRunner {
-    pub(crate) fn new(backend: &Backend, shutdown: &Shutdown) -> Self {
+    /// Returns a runner of the server's queries.
+    pub(crate) fn new(backend: &Backend, shutdown: &Shutdown, turns: &QueryTurns) -> Self {
         let Backend { root, clock, .. } = backend;
-        Self { root: root.clone(), clock: Arc::clone(clock), shutdown: shutdown.clone() }
+        Self {
+            root: root.clone(),
+            clock: Arc::clone(clock),
+            shutdown: shutdown.clone(),
+            turns: turns.clone(),
+            client: QueryClient::SERVER,
+        }
+    }
+
+    /// Returns the same runner for queries of another client.
+    pub(crate) fn of_client(self, client: QueryClient) -> Self {
+        Self { client, ..self }
     }
 
     /// Runs a query. Dropping the future, as when the client hangs up, cancels the query; so does
@@ -35,16 +66,76 @@ impl QueryRunner {
     pub(crate) async fn run_timed(
         &self,
         query: Query,
-    ) -> Result<(ResultSet, StageTimes), FrontendError> {
-        let answered = tokio::select! {
-            answered = self.root.ask_timed(query) => answered,
-            () = self.shutdown.begun() => Err(AskError::Stopping),
+    ) -> Result<(ResultSet, RunTimes), FrontendError> {
+        tokio::select! {
+            answered = self.run_in_turn(query) => answered,
+            () = self.shutdown.begun() => Err(FrontendError::from(&AskError::Stopping)),
+        }
+    }
+
+    async fn run_in_turn(&self, mut query: Query) -> Result<(ResultSet, RunTimes), FrontendError> {
+        let start = now();
+        let turn = match timeout(query.deadline, self.turns.wait(self.client)).await {
+            Ok(turn) => turn?,
+            Err(_) => return Err(self.no_turn(query.deadline)),
         };
-        answered.map_err(|error| FrontendError::from(&error))
+        let queued = now().saturating_duration_since(start);
+        query.deadline = query.deadline.saturating_sub(queued);
+        let answered = keep_turn_while_short(turn, self.root.ask_timed(query)).await;
+        let (answer, stages) = answered.map_err(|error| FrontendError::from(&error))?;
+        Ok((answer, RunTimes { queued, stages }))
+    }
+
+    /// The error of a query whose turn did not come.
+    fn no_turn(&self, waited: Duration) -> FrontendError {
+        let detail = format!(
+            "the query waited {} ms for its turn, as long as it may; {} other queries wait",
+            waited.as_millis(),
+            self.turns.waiting()
+        );
+        FrontendError::new(ErrorKind::Busy, detail)
+            .hint("try again in a second, or with a longer deadline")
     }
 
     /// Returns the current time.
     pub(crate) fn now(&self) -> Micros {
         self.clock.now()
+    }
+}
+
+/// The current time, which tests can stop.
+fn now() -> Instant {
+    TokioInstant::now().into_std()
+}
+
+/// Waits for an answer. If it takes longer than a short query, others run beside it.
+async fn keep_turn_while_short<T>(mut turn: QueryTurn, answering: impl Future<Output = T>) -> T {
+    let mut answering = std::pin::pin!(answering);
+    tokio::select! {
+        biased;
+        answered = answering.as_mut() => return answered,
+        () = sleep(Duration::from_millis(limits::QUERY_SHORT_MS)) => {}
+    }
+    turn.make_long();
+    answering.await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_query_keeps_its_turn_until_it_is_no_short_one() {
+        let turns = QueryTurns::new(1);
+        for _ in 0..limits::QUERIES_RUNNING_PER_CORE {
+            let turn = turns.wait(QueryClient::SERVER).await.expect("a place");
+            tokio::spawn(keep_turn_while_short(turn, pending::<()>()));
+        }
+        let start = now();
+        let waiting = turns.wait(QueryClient::SERVER);
+        assert!(waiting.await.is_ok());
+        assert_eq!(now() - start, Duration::from_millis(limits::QUERY_SHORT_MS));
     }
 }

@@ -3,6 +3,7 @@
 
 pub(crate) mod backpressure;
 pub(crate) mod counters;
+pub(crate) mod fair_queue;
 pub(crate) mod in_flight;
 pub(crate) mod live_columns;
 pub(crate) mod memory_gauge;

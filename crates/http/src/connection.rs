@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use hadal_frontend::QueryClient;
 use hadal_types::limits;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -30,11 +31,15 @@ use tower::ServiceExt;
 /// Guaranteed time for a new client to send its first request, even if the server stops.
 const FIRST_REQUEST: Duration = Duration::from_millis(100);
 
-/// Serves requests until the client is done or too slow, or `stop` is set. The request in flight is
+/// Serves requests of a client until the client is done or too slow, or `stop` is set. The request in flight is
 /// finished after `stop`. A client that has only just connected may still send its first request,
 /// because it could not know of the stop.
-pub(crate) async fn serve_connection<S>(stream: S, router: Router, mut stop: watch::Receiver<bool>)
-where
+pub(crate) async fn serve_connection<S>(
+    stream: S,
+    client: QueryClient,
+    router: Router,
+    mut stop: watch::Receiver<bool>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let start = Instant::now();
@@ -42,7 +47,8 @@ where
     let request_arrived = Arc::clone(&first_request);
     let is_answering = Arc::new(AtomicBool::new(false));
     let paced = Paced::new(stream, Arc::clone(&is_answering));
-    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+    let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(client);
         is_answering.store(true, Ordering::Relaxed);
         request_arrived.notify_one();
         let (router, is_answering) = (router.clone(), Arc::clone(&is_answering));

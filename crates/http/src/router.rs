@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use hadal_frontend::{FrontendError, Permission};
+use hadal_frontend::{FrontendError, Permission, QueryClient};
 
 use crate::auth::{admit, one_host};
 use crate::page;
@@ -46,7 +46,8 @@ async fn guard(
 ) -> Response {
     match admit(scope, request.headers(), &state.config) {
         Ok(principal) => {
-            request.extensions_mut().insert(principal);
+            let client = request.extensions().get::<QueryClient>().copied().unwrap_or_default();
+            request.extensions_mut().insert(principal.of_client(client));
             next.run(request).await
         }
         Err(problem) => problem.into_response(),

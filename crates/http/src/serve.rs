@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use hadal_frontend::Frontend;
+use hadal_frontend::{Frontend, QueryClient};
 use hadal_types::limits;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -77,7 +77,8 @@ pub async fn serve(
                     let _open = open;
                     // Answers are written whole, so waiting to fill a packet only costs time.
                     let _ = stream.set_nodelay(true);
-                    serve_connection(stream, router, stopped).await;
+                    let client = QueryClient::of_peer(from);
+                    serve_connection(stream, client, router, stopped).await;
                 });
             }
             Err(full) => {

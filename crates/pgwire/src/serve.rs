@@ -4,7 +4,7 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_frontend::Frontend;
+use hadal_frontend::{Frontend, QueryClient};
 use hadal_types::limits;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
@@ -16,7 +16,7 @@ use crate::connection::Connection;
 use crate::door::Door;
 use crate::failure::Failure;
 use crate::session::Session;
-use crate::startup::start;
+use crate::startup::{Started, start};
 
 /// Why the port could not be served.
 #[derive(Debug, thiserror::Error)]
@@ -60,8 +60,8 @@ pub async fn serve(
             () = &mut shutdown => break,
             accepted = listener.accept() => accepted,
         };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
+        let (stream, client) = match accepted {
+            Ok((stream, from)) => (stream, QueryClient::of_peer(from)),
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
                 sleep(NO_FILES).await;
@@ -75,7 +75,7 @@ pub async fn serve(
         let (door, stopped) = (Arc::clone(&door), stopped.clone());
         tokio::spawn(async move {
             let _permit = permit;
-            serve_connection(stream, &door, stopped).await;
+            serve_connection(stream, client, &door, stopped).await;
         });
     }
     drop(listener);
@@ -85,7 +85,12 @@ pub async fn serve(
 }
 
 /// Serves one client until it leaves, breaks the protocol, or `stop` is set.
-async fn serve_connection(stream: TcpStream, door: &Arc<Door>, stop: watch::Receiver<bool>) {
+async fn serve_connection(
+    stream: TcpStream,
+    client: QueryClient,
+    door: &Arc<Door>,
+    stop: watch::Receiver<bool>,
+) {
     // Answers are written whole, so waiting to fill a packet only costs time.
     let _ = stream.set_nodelay(true);
     // A client that has gone without a word is noticed by the system.
@@ -104,6 +109,7 @@ async fn serve_connection(stream: TcpStream, door: &Arc<Door>, stop: watch::Rece
             return;
         }
     };
+    let started = Started { principal: started.principal.of_client(client), ..started };
     match Session::new(Arc::clone(door), started, stop) {
         Ok(session) => session.run().await,
         Err(error) => tracing::error!(%error, "a session cannot begin"),

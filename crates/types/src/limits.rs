@@ -292,6 +292,14 @@ pub const ANSWER_HEADER_BYTES_MAX: usize = 4 << 10;
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Deadline of one query, in milliseconds.
 pub const QUERY_DEADLINE_MS: u64 = 10_000;
+/// Queries that run at the same time for each processor, without long ones; others wait for a turn.
+pub const QUERIES_RUNNING_PER_CORE: usize = 4;
+/// Milliseconds after which a running query counts as a long one, beside which others may run.
+pub const QUERY_SHORT_MS: u64 = 100;
+/// Long queries at the same time. While there are as many, further ones keep others waiting.
+pub const LONG_QUERIES_MAX: usize = 256;
+/// Queries that wait for a turn. Of more, the newest one of the client with the most is refused.
+pub const QUERIES_WAITING_MAX: usize = 512;
 /// The longest deadline that a query may request, in milliseconds.
 pub const QUERY_DEADLINE_MS_MAX: u64 = 600_000;
 /// Query errors that one partial answer carries.

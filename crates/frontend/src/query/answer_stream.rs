@@ -205,7 +205,7 @@ async fn begin(
     let asked = limit.filter(|limit| *limit > limits::LIMIT_DEFAULT);
     match (statement, asked) {
         (Statement::Query { query, notes }, Some(limit)) if query.time_order().is_some() => {
-            begin_slices(frontend, request, *query, notes, limit).await
+            begin_slices(frontend, principal, request, *query, (notes, limit)).await
         }
         (statement, _) => {
             let mut result = answer_bound(frontend, principal, request, statement).await?;
@@ -220,10 +220,10 @@ async fn begin(
 /// Fetches the first slice of a query for `limit` rows in the order of time.
 async fn begin_slices(
     frontend: &Arc<Frontend>,
+    principal: &Principal,
     request: &QueryRequest,
     mut query: Query,
-    mut notes: Vec<Note>,
-    limit: u64,
+    (mut notes, limit): (Vec<Note>, u64),
 ) -> Result<Begun, FrontendError> {
     let most = limits::STREAMED_ROWS_MAX;
     query.limit = limit.min(most);
@@ -241,7 +241,7 @@ async fn begin_slices(
         ));
     };
     let count = query.outputs.len();
-    let mut rest = SlicedRows::new(frontend, query, order).await;
+    let mut rest = SlicedRows::new(frontend, principal, query, order).await;
     let mut result = rest.next().await?.unwrap_or_default();
     let mut columns = columns_of(&result, count);
     settle_numbers(&mut columns, &result.numbers, &rest).await?;
@@ -279,7 +279,7 @@ async fn settle_numbers(
             column.form = ColumnForm::Double;
         }
     }
-    let forms = surveyed_forms(rest.frontend(), rest.query(), &unsettled).await?;
+    let forms = surveyed_forms(&rest.runner(), rest.query(), &unsettled).await?;
     for (index, form) in unsettled.into_iter().zip(forms) {
         columns[index].form = form;
     }

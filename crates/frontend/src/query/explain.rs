@@ -15,6 +15,7 @@ use hadal_types::{Value, limits};
 
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
+use crate::principal::Principal;
 use crate::query::describe::named;
 use crate::query::explain::cost::cost_lines;
 use crate::query::explain::plan::{Storage, plan_lines};
@@ -31,6 +32,7 @@ pub(crate) const EXPLAIN_COLUMNS: [(&str, Type); 1] = [("QUERY PLAN", Type::Stri
 /// When the table is gone, or a query that is run has no answer.
 pub(crate) async fn explain(
     frontend: &Frontend,
+    principal: &Principal,
     statement: Statement,
     analyze: bool,
     planning: Duration,
@@ -46,20 +48,20 @@ pub(crate) async fn explain(
     };
     let lines = plan_lines(&query, &storage);
     match analyze {
-        true => analyzed(frontend, *query, lines, notes, planning).await,
+        true => analyzed(frontend, principal, *query, lines, (notes, planning)).await,
         false => Ok(answer(lines, notes)),
     }
 }
 
 async fn analyzed(
     frontend: &Frontend,
+    principal: &Principal,
     query: Query,
     mut lines: Vec<String>,
-    notes: Vec<Note>,
-    planning: Duration,
+    (notes, planning): (Vec<Note>, Duration),
 ) -> Result<QueryResult, FrontendError> {
-    let (result, stages) = frontend.runner().run_timed(query).await?;
-    lines.extend(cost_lines(&result, stages, planning));
+    let (result, times) = frontend.runner_of(principal).run_timed(query).await?;
+    lines.extend(cost_lines(&result, times, planning));
     let mut explained = answer(lines, notes);
     explained.warnings.extend(result.warnings.iter().map(QueryWarning::from));
     explained.coverage = result.coverage;

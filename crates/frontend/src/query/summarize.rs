@@ -10,6 +10,7 @@ use crate::column_stats::{ColumnStats, StatsQueries};
 use crate::column_type::{rows_of, type_of};
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
+use crate::principal::Principal;
 use crate::query::describe::{count, named};
 use crate::query::result::{QueryResult, QueryWarning};
 
@@ -36,10 +37,11 @@ pub(crate) const SUMMARIZE_COLUMNS: [(&str, Type); 10] = [
 /// to [`limits::DISTINCT_EXACT_VALUES`] values, as `value (count)`.
 pub(crate) async fn summarize(
     frontend: &Frontend,
+    principal: &Principal,
     schema: &TableSchema,
     deadline: Duration,
 ) -> Result<QueryResult, FrontendError> {
-    let queries = StatsQueries::new(frontend.runner(), schema, deadline);
+    let queries = StatsQueries::new(frontend.runner_of(principal), schema, deadline);
     let columns: Vec<&ColumnSchema> =
         schema.columns.iter().take(limits::SUMMARY_COLUMNS_MAX).collect();
     let mut computed = queries.stats(&columns).await?;

@@ -41,7 +41,7 @@ fn connect() -> (DuplexStream, watch::Sender<bool>) {
 fn connect_to(router: Router) -> (DuplexStream, watch::Sender<bool>) {
     let (client, server) = duplex(PIPE_BYTES);
     let (stop, stopped) = watch::channel(false);
-    tokio::spawn(serve_connection(server, router, stopped));
+    tokio::spawn(serve_connection(server, QueryClient::SERVER, router, stopped));
     (client, stop)
 }
 

@@ -1,8 +1,6 @@
 //! Examines all numbers of some columns before an answer in slices, whose columns must have one
 //! type from the first row to the last.
 
-use std::sync::Arc;
-
 use hadal_query::{
     AggregateFunction, Expr, Function, GroupInput, Measure, Output, OutputExpr, Query, QueryKind,
     RowExpr, StateKind, Type,
@@ -10,10 +8,8 @@ use hadal_query::{
 use hadal_types::Value;
 
 use crate::error::FrontendError;
-use crate::frontend::Frontend;
 use crate::query::column_form::ColumnForm;
-use crate::query::intervals::IntervalForm;
-use crate::query::run;
+use crate::query_runner::QueryRunner;
 
 /// What is asked of each column: the ends of its numbers, and of what is after their points.
 const ANSWERS: usize = 4;
@@ -22,7 +18,7 @@ const ANSWERS: usize = 4;
 /// the columns. Whole numbers are 64-bit integers, or decimals if one of them has more bits; others
 /// are doubles.
 pub(super) async fn surveyed_forms(
-    frontend: &Arc<Frontend>,
+    runner: &QueryRunner,
     query: &Query,
     outputs: &[usize],
 ) -> Result<Vec<ColumnForm>, FrontendError> {
@@ -31,7 +27,7 @@ pub(super) async fn surveyed_forms(
         return Ok(vec![ColumnForm::Double; outputs.len()]);
     }
     let survey = survey(query, exprs.iter().flatten());
-    let result = run(frontend, survey, Vec::new(), IntervalForm::None).await?;
+    let result = runner.run(survey).await?;
     let values: Vec<Value> =
         result.rows.first().map(|row| row.iter().cloned().collect()).unwrap_or_default();
     let mut answers = values.chunks(ANSWERS);

@@ -8,14 +8,17 @@ use tokio::task::JoinSet;
 
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
+use crate::principal::Principal;
 use crate::query::answer_stream::time_slices::{CrowdedMoment, Slice, TimeSlices};
 use crate::query::intervals::IntervalForm;
 use crate::query::result::QueryResult;
 use crate::query::run;
+use crate::query_runner::QueryRunner;
 
 /// The rest of an answer. Dropping it cancels the query that is under way.
 pub(super) struct SlicedRows {
     frontend: Arc<Frontend>,
+    principal: Principal,
     /// The query of all rows, with the row's time as an additional last output.
     query: Query,
     slices: TimeSlices,
@@ -26,7 +29,12 @@ pub(super) struct SlicedRows {
 
 impl SlicedRows {
     /// Begins to fetch the rows of `query`, which come in this order.
-    pub(super) async fn new(frontend: &Arc<Frontend>, mut query: Query, order: TimeOrder) -> Self {
+    pub(super) async fn new(
+        frontend: &Arc<Frontend>,
+        principal: &Principal,
+        mut query: Query,
+        order: TimeOrder,
+    ) -> Self {
         let root = frontend.root();
         let current = root.table(query.table.as_str()).await.map(|table| table.schema);
         let schema = current.or_else(|| {
@@ -41,8 +49,8 @@ impl SlicedRows {
         });
         query.range = slices.whole();
         let fetching = JoinSet::new();
-        let mut rows =
-            Self { frontend: Arc::clone(frontend), query, slices, slice: None, fetching };
+        let (frontend, principal) = (Arc::clone(frontend), principal.clone());
+        let mut rows = Self { frontend, principal, query, slices, slice: None, fetching };
         rows.begin();
         rows
     }
@@ -52,9 +60,9 @@ impl SlicedRows {
         self.query.range
     }
 
-    /// The front that runs the queries.
-    pub(super) fn frontend(&self) -> &Arc<Frontend> {
-        &self.frontend
+    /// The runner of the queries.
+    pub(super) fn runner(&self) -> QueryRunner {
+        self.frontend.runner_of(&self.principal)
     }
 
     /// The query of all rows.
@@ -92,9 +100,10 @@ impl SlicedRows {
         self.slice = self.slices.next();
         let Some(Slice { range, limit, .. }) = self.slice else { return };
         let query = Query { range, limit, ..self.query.clone() };
-        let frontend = Arc::clone(&self.frontend);
+        let (frontend, principal) = (Arc::clone(&self.frontend), self.principal.clone());
         let form = IntervalForm::None;
-        self.fetching.spawn(async move { run(&frontend, query, Vec::new(), form).await });
+        let fetching = async move { run(&frontend, &principal, query, Vec::new(), form).await };
+        self.fetching.spawn(fetching);
     }
 }
 

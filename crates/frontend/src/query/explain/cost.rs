@@ -5,10 +5,12 @@ use std::time::Duration;
 use hadal_aggregate::{LeafCoverage, ResultSet, ScanStats};
 use hadal_tree::StageTimes;
 
+use crate::query_runner::RunTimes;
+
 /// The lines that EXPLAIN ANALYZE adds to the plan.
 pub(super) fn cost_lines(
     result: &ResultSet,
-    stages: StageTimes,
+    RunTimes { queued, stages }: RunTimes,
     planning: Duration,
 ) -> Vec<String> {
     let StageTimes { waiting, leaves, finishing } = stages;
@@ -18,8 +20,9 @@ pub(super) fn cost_lines(
     let mut lines = vec![
         format!("Answer: {} rows", result.rows.len()),
         format!(
-            "Time: planning {}, waiting for memory {}, leaves {}, finishing {}",
+            "Time: planning {}, waiting for a turn {}, waiting for memory {}, leaves {}, finishing {}",
             milliseconds(planning),
+            milliseconds(queued),
             milliseconds(waiting),
             milliseconds(leaves),
             milliseconds(finishing)
