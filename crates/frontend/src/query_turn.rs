@@ -17,13 +17,13 @@ pub(crate) struct QueryTurns(Arc<Mutex<State>>);
 
 struct State {
     queue: FairQueue<QueryClient>,
-    /// Tells a waiting query that it may run, or that it is refused.
+    /// Signals to a waiting query that it may run, or that it is refused.
     signals: HashMap<Ticket, oneshot::Sender<Signal>>,
     /// The running queries, long ones included.
     running: HashSet<Ticket>,
 }
 
-/// What a waiting query is told.
+/// The end of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     Run,

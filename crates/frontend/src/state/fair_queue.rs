@@ -8,9 +8,9 @@
 //! A client with many queries delays its own queries, not those of others: "fair queueing" (Nagle,
 //! "On Packet Switches With Infinite Storage", RFC 970, 1985). A query that runs for longer than
 //! others wait with patience gives its place to the next one and continues beside it, as a *long*
-//! query; so turns hardly differ in length. If too many queries wait, the newest query of the client
-//! with the most of them is refused ("buffer stealing": McKenney, "Stochastic Fairness Queueing",
-//! 1990), so that no client can fill the queue.
+//! query; so turns hardly differ in length. If too many queries wait, the newest query of the
+//! client with the most of them is refused ("buffer stealing": McKenney, "Stochastic Fairness
+//! Queueing", 1990), so that no client can fill the queue.
 //!
 //! This is a state machine without clock and threads.
 
@@ -230,8 +230,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever others do: between two queries of one client, each other client that waits runs
-        /// one, so the first query of a client waits for at most one query of each client before it.
+        /// Between two queries of one client, each other client that waits runs one. So the first
+        /// query of a client waits for at most one query of each other client.
         #[test]
         fn no_client_starves(
             steps in prop::collection::vec((0usize..8, 0usize..12), 1..400),

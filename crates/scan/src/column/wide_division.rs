@@ -3,7 +3,7 @@
 //!
 //! Halving dividend and divisor equally often does not change a quotient that is rounded down, as
 //! long as the divisor stays whole: ⌊x / (w × 2^s)⌋ = ⌊⌊x / 2^s⌋ / w⌋. An hour has 2^10 × 3,515,625
-//! microseconds, so distances of up to 50 days become numbers of 32 bits, and a kernel divides them.
+//! microseconds. So distances of up to 50 days become numbers of 32 bits, which a kernel divides.
 
 use std::num::NonZeroU32;
 use std::rc::Rc;
