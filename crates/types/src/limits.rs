@@ -52,8 +52,7 @@ pub const DECIMAL_SCALE_MAX: u8 = 18;
 pub const TABLE_BYTES_MAX: u64 = 1 << 30;
 /// Batches whose ids a leaf remembers per table.
 pub const BATCH_IDS_MAX: usize = 1_000_000;
-/// How long a leaf remembers a batch id, in seconds of running time: no wall clock makes it
-/// shorter.
+/// How long a leaf remembers a batch id, in seconds of running time, not of the wall clock.
 pub const BATCH_ID_SECONDS: i64 = 3_600;
 /// How long a leaf is silent, in seconds, before batches that it may hold are placed elsewhere. It
 /// decides how long such batches wait, not whether they count once.
@@ -86,8 +85,7 @@ pub const BATCH_SETTLED_SECONDS: i64 = 120;
 /// it, with [`CLOCK_SKEW_SECONDS`] between the clocks of both.
 pub const BATCH_MOVED_SECONDS: i64 = BATCH_SETTLED_SECONDS - CLOCK_SKEW_SECONDS;
 /// Age from which a batch cannot be revoked any more, in seconds. It is below
-/// [`BATCH_SETTLED_SECONDS`]: if all leaves with parts of a batch agree to revoke it, each still
-/// can.
+/// [`BATCH_SETTLED_SECONDS`]: if all leaves with parts of a batch agree to revoke it, each can.
 pub const BATCH_REVOKED_SECONDS: i64 = 90;
 /// Rows further in the future than this are refused, in seconds.
 pub const FUTURE_SECONDS_MAX: i64 = 86_400;
@@ -144,8 +142,7 @@ pub const SAMPLE_COLUMNS_MAX: usize = 8;
 pub const PRESSED_PERCENT: usize = 90;
 /// Bytes of row blocks that a leaf evicts from memory per second when more is used than allowed.
 pub const LEAVING_BYTES_MAX: usize = 128 << 20;
-/// Percent of the memory for row blocks. Below it, row blocks that are read from disk move to
-/// memory.
+/// Percent of the memory for row blocks. Below it, row blocks of the disk move to memory.
 pub const ROOMY_PERCENT: usize = 75;
 /// How often too old rows are searched while memory is nearly full, in seconds.
 pub const PRESSED_EXPIRY_SECONDS: u64 = 60;
@@ -173,8 +170,7 @@ pub const LEAF_LOSSES_MAX: usize = 1_000;
 pub const LOST_BLOCKS_NOTED_MAX: usize = 65_536;
 /// Bytes of a table's settings as the manifest keeps them.
 pub const TABLE_SETTINGS_BYTES_MAX: usize = 64 << 10;
-/// Bytes of a log file or a manifest that a start reads. No process writes larger ones, so one is
-/// refused.
+/// Bytes of a log file or manifest that a start reads. No process writes larger ones.
 pub const FOLDER_FILE_BYTES_MAX: u64 = 4 << 30;
 /// Bytes of the mark of a clean shutdown that a start reads: a larger file is not a mark. Each row
 /// block that is not in memory takes eight bytes.
@@ -218,7 +214,7 @@ pub const CONFIDENCE_KEY_GROUPS: usize = 128;
 pub const CONTRAST_COLUMNS_MAX: usize = 200;
 /// Values of a column that a contrast examines: the most frequent ones of the selection.
 pub const CONTRAST_VALUES_MAX: u64 = 500;
-/// Findings of one contrast.
+/// Differences that one contrast returns.
 pub const CONTRAST_FINDINGS_MAX: usize = 100;
 /// Bytes of one regular expression.
 pub const REGEX_BYTES_MAX: usize = 1_024;
@@ -265,8 +261,7 @@ pub const SCAN_FREE_BYTES: usize = 1 << 20;
 /// Bytes of values that expressions compute at a time on one thread. Rows with larger values are
 /// computed in several pieces.
 pub const PIECE_BYTES_MAX: usize = 16 << 20;
-/// Bytes of partial answers that are merged at once. Merging more takes long enough to delay other
-/// requests.
+/// Bytes of partial answers that are merged at once. Merging more would delay other requests.
 pub const MERGE_AT_ONCE_BYTES: usize = 1 << 20;
 /// Bytes up to which a query is small, so that it may draw from the share that others leave free.
 /// As many must be free before a query begins; it waits for them until its deadline.
@@ -372,8 +367,7 @@ pub const EXPECTED_ROWS_EXCHANGE_SECONDS: u64 = 5;
 /// How long another process may take to report its expected rows, in milliseconds. Also the time
 /// after which it is asked again if it failed.
 pub const EXPECTED_ROWS_PULL_MILLIS: u64 = 1_000;
-/// How often a process writes its expected rows to its data folder if they have changed, in
-/// seconds.
+/// Seconds between two times that a process writes changed expected rows to its data folder.
 pub const EXPECTED_ROWS_WRITE_SECONDS: u64 = 5;
 /// Shares of tables by leaves whose expected rows a process remembers. Beyond that, answers without
 /// a leaf say that their coverage is an upper bound.
@@ -423,15 +417,13 @@ pub const ROLLOVER_MOMENTS_MAX: usize = 512;
 pub const ROLLOVER_BODY_BYTES_MAX: usize = 4_096;
 /// Connections at the same time on one port.
 pub const CONNECTIONS_MAX: usize = 1_024;
-/// Files that connections leave to the rest of the process, beside the files of leaves and
-/// segments.
+/// Files that connections leave to the rest of the process, beside those of leaves and segments.
 pub const FILES_RESERVED: usize = 128;
 /// Files that a leaf with a folder has open: its folders, log, manifest, and their copies.
 pub const FILES_PER_LEAF: usize = 8;
 /// Open files per segment: on disk and in memory.
 pub const FILES_PER_SEGMENT: usize = 2;
-/// Clients beyond the connection limit that get an error at the same time. Further ones are closed
-/// without one.
+/// Clients beyond the connection limit that get an error at once. Others are closed without one.
 pub const REFUSALS_MAX: usize = 32;
 /// Connections at the same time from one address of another machine (of IPv6, one /64).
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 64;
