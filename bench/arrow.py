@@ -21,20 +21,21 @@ BODY_ROWS = 100_000
 START = 1_763_632_800_000_000
 
 
-def rows_of(first, count):
+def rows_of(first, count, rate):
     for n in range(first, first + count):
-        yield '{"time":%d,"n":%d,"ms":%d.5,"service":"%s"}\n' % (
+        yield '{"time":%d,"n":%d,"ms":%d.5,"service":"%s"%s}\n' % (
             START + n,
             n,
             n % 1_000,
             SERVICES[n % 4],
+            ',"sample_rate":%d' % (1 + n % 3) if rate else "",
         )
 
 
-def fill(url, rows):
+def fill(url, rows, table, rate):
     for first in range(0, rows, BODY_ROWS):
-        body = "".join(rows_of(first, min(BODY_ROWS, rows - first))).encode()
-        request = urllib.request.Request(f"{url}/v1/log/events", body, method="POST")
+        body = "".join(rows_of(first, min(BODY_ROWS, rows - first), rate)).encode()
+        request = urllib.request.Request(f"{url}/v1/log/{table}", body, method="POST")
         with urllib.request.urlopen(request) as response:
             response.read()
 
@@ -51,6 +52,30 @@ def check(table, rows):
     assert {entry["values"]: entry["counts"] for entry in counts} == expected
 
 
+def measure(url, table, options):
+    questions = {
+        "all columns": "time, n, ms, service",
+        "one number": "n",
+    }
+    with hadal.connect(url) as db:
+        for name, columns in questions.items():
+            sql = f"SELECT {columns} FROM {table} ORDER BY time LIMIT {options.rows + 1}"
+            best = None
+            for _ in range(options.repeat):
+                begin = time.perf_counter()
+                answer = db.query(sql)
+                taken = time.perf_counter() - begin
+                best = taken if best is None else min(best, taken)
+            if name == "all columns":
+                check(answer.arrow(), options.rows)
+            size = answer.arrow().nbytes
+            print(
+                f"{table}, {name}: {options.rows / best / 1e6:.2f} M rows/s, "
+                f"{size / best / 1e6:.0f} MB/s (best of {options.repeat}), "
+                f"scan {answer.stats['scan_micros'] / 1e3:.0f} ms of {best * 1e3:.0f} ms"
+            )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("hadal")
@@ -62,28 +87,9 @@ def main():
     try:
         words = next(line for line in server.stdout if "http://" in line).split()
         url = next(word for word in words if word.startswith("http://"))
-        fill(url, options.rows)
-        questions = {
-            "all columns": "time, n, ms, service",
-            "one number": "n",
-        }
-        with hadal.connect(url) as db:
-            for name, columns in questions.items():
-                sql = f"SELECT {columns} FROM events ORDER BY time LIMIT {options.rows + 1}"
-                best = None
-                for _ in range(options.repeat):
-                    begin = time.perf_counter()
-                    answer = db.query(sql)
-                    taken = time.perf_counter() - begin
-                    best = taken if best is None else min(best, taken)
-                if name == "all columns":
-                    check(answer.arrow(), options.rows)
-                size = answer.arrow().nbytes
-                print(
-                    f"{name}: {options.rows / best / 1e6:.2f} M rows/s, "
-                    f"{size / best / 1e6:.0f} MB/s (best of {options.repeat}), "
-                    f"scan {answer.stats['scan_micros'] / 1e3:.0f} ms of {best * 1e3:.0f} ms"
-                )
+        for table, rate in [("events", False), ("sampled", True)]:
+            fill(url, options.rows, table, rate)
+            measure(url, table, options)
     finally:
         server.terminate()
         server.wait()

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use hadal_aggregate::{Partial, QueryError, QueryErrorCode, SparseRow};
+use hadal_aggregate::{Partial, QueryError, QueryErrorCode, RowColumns};
 use hadal_frontend::AnswerColumn;
 use hadal_http::{AnswerEncoder, AnswerFormat};
 use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks, TableReport};
@@ -360,12 +360,13 @@ impl AnswerFormat for Forms {
 }
 
 impl AnswerEncoder for FormsEncoder {
-    fn batch(&mut self, rows: &[SparseRow], _out: &mut Vec<u8>) -> Result<(), String> {
-        self.rows += rows.len();
-        for (row, (index, column)) in
-            rows.iter().flat_map(|row| self.columns.iter().enumerate().map(move |both| (row, both)))
-        {
-            assert!(column.form.holds(row.get(index)), "{column:?}: {:?}", row.get(index));
+    fn batch(&mut self, rows: &RowColumns, _out: &mut Vec<u8>) -> Result<(), String> {
+        self.rows += rows.rows();
+        for (column, values) in self.columns.iter().zip(rows.columns()) {
+            for row in 0..rows.rows() {
+                let value = values.value(row);
+                assert!(column.form.holds(&value), "{column:?}: {value:?}");
+            }
         }
         Ok(())
     }

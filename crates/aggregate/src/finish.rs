@@ -5,6 +5,7 @@ pub(crate) mod confidence;
 pub(crate) mod group_states;
 pub(crate) mod missing_leaves;
 pub(crate) mod prefixes;
+pub(crate) mod raw_rows;
 pub(crate) mod series;
 pub(crate) mod top_k;
 mod totals;
@@ -108,6 +109,9 @@ pub fn finish(
     query: &Query,
     is_late: &dyn Fn() -> bool,
 ) -> Result<ResultSet, FinishError> {
+    if raw_rows::applies(&partial, query) {
+        return raw_rows::finish_boxed(partial, query, is_late);
+    }
     let Partial { body, coverage, stats, mut warnings, errors, mut reservation } = partial;
     if !errors.is_empty() {
         return Err(FinishError::Errors(errors.iter().cloned().collect()));
@@ -210,7 +214,7 @@ impl FinishInput {
             PartialBody::Groups(groups) => groups,
             PartialBody::Rows(rows) => {
                 let count = rows.len();
-                let lines = Box::new(rows.into_unsorted().into_iter().map(ResultRow::Raw));
+                let lines = Box::new(rows.into_sorted().into_iter().map(ResultRow::Raw));
                 return Ok(Self { groups: Groups::new(query), lines, count });
             }
         };

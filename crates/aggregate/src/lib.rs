@@ -5,6 +5,7 @@
 //! floor 2. Nothing here knows a row block, a socket or SQL.
 
 mod query_error;
+mod row_columns;
 mod sort_order;
 mod sparse_row;
 mod top_list;
@@ -17,6 +18,7 @@ mod partial;
 mod state;
 
 pub use finish::confidence::Interval;
+pub use finish::raw_rows::finish_columns;
 pub use finish::{ResultSet, RowKind, finish};
 pub use groups::Groups;
 pub use groups::accumulate;
@@ -34,6 +36,10 @@ pub use partial::{Partial, PartialBody};
 pub use query_error::{
     FinishError, QueryError, QueryErrorCode, QueryErrors, out_of_memory, over_memory_limit,
 };
+pub use row_columns::RowColumns;
+pub use row_columns::sparse_column::SparseColumn;
+pub use row_columns::typed_values::TypedValues;
+pub use row_columns::value_column::{SPARSE_PART, ValueColumn};
 pub use sort_order::SortDirection;
 pub use sparse_row::SparseRow;
 pub use state::arg_min_max::ArgMinMax;

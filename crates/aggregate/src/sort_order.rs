@@ -77,6 +77,20 @@ impl SortOrder {
         Ok(Self { keys: query.order.iter().map(prepare).collect::<Result<_, _>>()? })
     }
 
+    /// The direction of each key.
+    pub(crate) fn directions(&self) -> impl Iterator<Item = SortDirection> {
+        self.keys.iter().map(|(_, direction)| *direction)
+    }
+
+    /// The values of all keys in one row, without their directions; `slot` returns the row's
+    /// inputs.
+    pub(crate) fn values(
+        &self,
+        slot: &impl Fn(&GroupInput) -> Value,
+    ) -> Result<Vec<Value>, EvalError> {
+        self.keys.iter().map(|(expr, _)| expr.value(slot)).collect()
+    }
+
     /// The values that a row is sorted by; `slot` returns the row's inputs.
     pub(crate) fn sort_keys(
         &self,

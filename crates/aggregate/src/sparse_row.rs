@@ -71,6 +71,11 @@ impl SparseRow {
         })
     }
 
+    /// The values that are not null, with their columns.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, &Value)> {
+        self.indexes.iter().map(|index| usize::from(*index)).zip(&self.values)
+    }
+
     /// Frees spare capacity if it is more than half.
     pub(crate) fn shrink(&mut self) {
         if self.values.capacity() > 2 * self.values.len() {

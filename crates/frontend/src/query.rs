@@ -14,6 +14,7 @@ pub(crate) mod summarize;
 use std::sync::Arc;
 use std::time::Instant;
 
+use hadal_aggregate::{ResultSet, RowColumns};
 use hadal_query::{Query, QueryKind, TimeZone};
 use hadal_sql::{
     Context, Literal, Message, Note, Parsed, QuerySpec, SqlError, Statement, Texts, UnknownColumns,
@@ -387,6 +388,7 @@ pub(crate) fn has_weights(frontend: &Frontend, table: &TableName) -> bool {
     table.is_none_or(|table| table.schema.column(Weight::COLUMN).is_some())
 }
 
+/// Runs a query, and adds what the front knows of its answer.
 pub(crate) async fn run(
     frontend: &Frontend,
     principal: &Principal,
@@ -404,29 +406,52 @@ pub(crate) async fn run(
     let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
     let (has_sums, range) = (row_kinds::has_sums(&query), query.range);
     let numbers = NumberClass::of_outputs(&query, has_weights(frontend, &query.table));
-    let answer = frontend.runner_of(principal).run(query).await?;
-    let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
-    warnings.extend(answer.warnings.iter().map(QueryWarning::from));
+    let mut answer = frontend.runner_of(principal).run(query).await?;
+    let intervals = std::mem::take(&mut answer.intervals);
+    let samples = is_grouped.then(|| std::mem::take(&mut answer.raw_counts));
+    let row_kinds = has_sums.then(|| std::mem::take(&mut answer.kinds));
+    let result = result_of(frontend, answer, numbers, range);
+    let mut result = QueryResult { samples, row_kinds, ..result };
+    result.warnings.splice(0..0, notes.into_iter().map(QueryWarning::from));
+    if let Some(plan) = confidence {
+        intervals::put_into(&mut result, intervals, &plan, form);
+    }
+    Ok(result)
+}
+
+/// As [`run`], for raw rows; returns them as columns. The rows of the result are empty.
+pub(crate) async fn run_columns(
+    frontend: &Frontend,
+    principal: &Principal,
+    query: Query,
+) -> Result<(QueryResult, RowColumns), FrontendError> {
+    let range = query.range;
+    let numbers = NumberClass::of_outputs(&query, has_weights(frontend, &query.table));
+    let (answer, rows) = frontend.runner_of(principal).run_columns(query).await?;
+    Ok((result_of(frontend, answer, numbers, range), rows))
+}
+
+fn result_of(
+    frontend: &Frontend,
+    answer: ResultSet,
+    numbers: Vec<NumberClass>,
+    range: TimeRange,
+) -> QueryResult {
+    let mut warnings: Vec<QueryWarning> = answer.warnings.iter().map(QueryWarning::from).collect();
     let damage = &frontend.backend.damage;
     if let Some(first) = damage.first() {
         let count = damage.len() as u64;
         warnings.push(QueryWarning::new(QueryWarning::DAMAGE, "", count, first.clone()));
     }
-    let mut result = QueryResult {
+    QueryResult {
         columns: answer.columns,
         numbers,
         rows: answer.rows,
-        samples: is_grouped.then_some(answer.raw_counts),
-        row_kinds: has_sums.then_some(answer.kinds),
         time: Some(range),
         coverage: answer.coverage,
         stats: answer.stats,
         warnings,
         reservation: answer.reservation,
         ..QueryResult::default()
-    };
-    if let Some(plan) = confidence {
-        intervals::put_into(&mut result, answer.intervals, &plan, form);
     }
-    Ok(result)
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::ResultSet;
+use hadal_aggregate::{ResultSet, RowColumns};
 use hadal_query::Query;
 use hadal_tree::{AskError, Root, StageTimes};
 use hadal_types::{Clock, Micros, limits};
@@ -67,13 +67,36 @@ impl QueryRunner {
         &self,
         query: Query,
     ) -> Result<(ResultSet, RunTimes), FrontendError> {
+        let ((answer, stages), queued) =
+            self.until_shutdown(self.in_turn(query, |query| self.root.ask_timed(query))).await?;
+        Ok((answer, RunTimes { queued, stages }))
+    }
+
+    /// As [`Self::run`], but returns the rows as columns; those of the result set are empty.
+    pub(crate) async fn run_columns(
+        &self,
+        query: Query,
+    ) -> Result<(ResultSet, RowColumns), FrontendError> {
+        let asking = self.in_turn(query, |query| self.root.ask_columns(query));
+        Ok(self.until_shutdown(asking).await?.0)
+    }
+
+    async fn until_shutdown<T>(
+        &self,
+        asking: impl Future<Output = Result<T, FrontendError>>,
+    ) -> Result<T, FrontendError> {
         tokio::select! {
-            answered = self.run_in_turn(query) => answered,
+            answered = asking => answered,
             () = self.shutdown.begun() => Err(FrontendError::from(&AskError::Stopping)),
         }
     }
 
-    async fn run_in_turn(&self, mut query: Query) -> Result<(ResultSet, RunTimes), FrontendError> {
+    /// Asks when it is the client's turn. Returns also how long the query waited for it.
+    async fn in_turn<T, A: Future<Output = Result<T, AskError>>>(
+        &self,
+        mut query: Query,
+        ask: impl FnOnce(Query) -> A,
+    ) -> Result<(T, Duration), FrontendError> {
         let start = now();
         let turn = match timeout(query.deadline, self.turns.wait(self.client)).await {
             Ok(turn) => turn?,
@@ -81,9 +104,8 @@ impl QueryRunner {
         };
         let queued = now().saturating_duration_since(start);
         query.deadline = query.deadline.saturating_sub(queued);
-        let answered = keep_turn_while_short(turn, self.root.ask_timed(query)).await;
-        let (answer, stages) = answered.map_err(|error| FrontendError::from(&error))?;
-        Ok((answer, RunTimes { queued, stages }))
+        let answered = keep_turn_while_short(turn, ask(query)).await;
+        Ok((answered.map_err(|error| FrontendError::from(&error))?, queued))
     }
 
     /// The error of a query whose turn did not come.

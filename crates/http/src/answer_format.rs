@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 
-use hadal_aggregate::SparseRow;
+use hadal_aggregate::RowColumns;
 use hadal_frontend::AnswerColumn;
 
 /// The key of a format's metadata for the summary of an answer: its coverage and warnings.
@@ -34,11 +34,11 @@ pub trait AnswerFormat: Debug + Send + Sync {
 
 /// Writes one answer.
 pub trait AnswerEncoder: Send {
-    /// Appends a batch of rows, which is never empty. Values beyond the columns are left out.
+    /// Appends a batch of rows, which is never empty. Columns beyond the answer's are left out.
     ///
     /// # Errors
     /// The reason in words, if a value does not fit its column.
-    fn batch(&mut self, rows: &[SparseRow], out: &mut Vec<u8>) -> Result<(), String>;
+    fn batch(&mut self, rows: &RowColumns, out: &mut Vec<u8>) -> Result<(), String>;
 
     /// Appends the end of the answer. `summary` is JSON: all that is known of the answer.
     ///

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hadal_aggregate::SparseRow;
+use hadal_aggregate::RowColumns;
 use hadal_frontend::AnswerColumn;
 use hadal_types::Value;
 
@@ -37,9 +37,10 @@ impl AnswerFormat for Csv {
 }
 
 impl AnswerEncoder for CsvEncoder {
-    fn batch(&mut self, rows: &[SparseRow], out: &mut Vec<u8>) -> Result<(), String> {
-        for row in rows {
-            write_csv_record(out, row.iter().take(self.0).map(cell));
+    fn batch(&mut self, rows: &RowColumns, out: &mut Vec<u8>) -> Result<(), String> {
+        for row in 0..rows.rows() {
+            let columns = rows.columns().iter().take(self.0);
+            write_csv_record(out, columns.map(|column| cell(column.get(row))));
         }
         Ok(())
     }
@@ -51,17 +52,20 @@ impl AnswerEncoder for CsvEncoder {
 
 /// The text of a value: as in JSON, but texts without quotes, all digits of numbers, and null as
 /// nothing.
-fn cell(value: &Value) -> Cow<'_, str> {
+fn cell(value: Cow<'_, Value>) -> Cow<'_, str> {
     match value {
-        Value::Null => Cow::Borrowed(""),
-        Value::String(text) => Cow::Borrowed(text),
-        Value::Time(time) => Cow::Owned(time.to_string()),
-        value => {
-            let text = json_text(value);
-            // Numbers that a double loses are strings in JSON.
-            let is_number = matches!(value, Value::Number(_));
-            Cow::Owned(if is_number { text.trim_matches('"').to_owned() } else { text })
-        }
+        Cow::Borrowed(Value::String(text)) => Cow::Borrowed(text),
+        value => match &*value {
+            Value::Null => Cow::Borrowed(""),
+            Value::String(text) => Cow::Owned(text.to_string()),
+            Value::Time(time) => Cow::Owned(time.to_string()),
+            value => {
+                let text = json_text(value);
+                // Numbers that a double loses are strings in JSON.
+                let is_number = matches!(value, Value::Number(_));
+                Cow::Owned(if is_number { text.trim_matches('"').to_owned() } else { text })
+            }
+        },
     }
 }
 
@@ -95,6 +99,7 @@ pub fn write_csv_record<'c>(out: &mut Vec<u8>, cells: impl Iterator<Item = Cow<'
 
 #[cfg(test)]
 mod tests {
+    use hadal_aggregate::SparseRow;
     use hadal_frontend::ColumnForm;
     use hadal_types::Micros;
 
@@ -106,7 +111,8 @@ mod tests {
         let columns: Vec<AnswerColumn> = names.iter().map(column).collect();
         let mut out = Vec::new();
         let mut encoder = Csv.begin(&columns, "", &mut out).expect("begun");
-        encoder.batch(rows, &mut out).expect("rows");
+        let count = rows.first().map_or(0, SparseRow::len);
+        encoder.batch(&RowColumns::of_rows(rows, count), &mut out).expect("rows");
         encoder.end("", &mut out).expect("an end");
         String::from_utf8(out).expect("UTF-8")
     }

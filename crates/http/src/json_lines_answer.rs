@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write;
 
-use hadal_aggregate::SparseRow;
+use hadal_aggregate::RowColumns;
 use hadal_frontend::AnswerColumn;
 
 use crate::answer_format::{AnswerEncoder, AnswerFormat};
@@ -34,15 +34,15 @@ impl AnswerFormat for JsonLines {
 }
 
 impl AnswerEncoder for JsonLinesEncoder {
-    fn batch(&mut self, rows: &[SparseRow], out: &mut Vec<u8>) -> Result<(), String> {
-        for row in rows {
+    fn batch(&mut self, rows: &RowColumns, out: &mut Vec<u8>) -> Result<(), String> {
+        for row in 0..rows.rows() {
             out.push(b'{');
-            for (index, (key, value)) in self.0.iter().zip(row.iter()).enumerate() {
+            for (index, (key, column)) in self.0.iter().zip(rows.columns()).enumerate() {
                 if index > 0 {
                     out.push(b',');
                 }
                 out.extend_from_slice(key.as_bytes());
-                let written = serde_json::to_writer(out.by_ref(), &JsonValue(value));
+                let written = serde_json::to_writer(out.by_ref(), &JsonValue(&column.get(row)));
                 written.map_err(|error| error.to_string())?;
             }
             out.extend_from_slice(b"}\n");
@@ -76,6 +76,7 @@ pub fn distinct_column_names(names: &[&str]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use hadal_aggregate::SparseRow;
     use hadal_frontend::ColumnForm;
     use hadal_types::Value;
 
@@ -90,7 +91,7 @@ mod tests {
             SparseRow::from([Value::integer(1), Value::string("x\n"), Value::Null]),
             SparseRow::from([Value::Null, Value::vector(["y"]), Value::integer(7)]),
         ];
-        encoder.batch(&rows, &mut out).expect("rows");
+        encoder.batch(&RowColumns::of_rows(&rows, 3), &mut out).expect("rows");
         encoder.end("", &mut out).expect("an end");
         let expected = "{\"b\\\"\":1,\"a\":\"x\\n\"}\n{\"b\\\"\":null,\"a\":[\"y\"]}\n";
         assert_eq!(String::from_utf8(out).expect("UTF-8"), expected);

@@ -14,7 +14,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use hadal_aggregate::SparseRow;
+use hadal_aggregate::RowColumns;
 use hadal_frontend::{
     AnswerColumn, AnswerStream, ErrorKind, FrontendError, Principal, QueryRequest, RowBatch,
     blocking,
@@ -111,14 +111,9 @@ async fn send_all(
     sender: &mpsc::Sender<Part>,
 ) -> Result<(), FrontendError> {
     while let Some(RowBatch { rows, mut reservation }) = answer.next().await? {
-        let mut rows = rows.into_iter();
-        loop {
-            let (batch, rest) = split(rows);
-            rows = rest;
-            if batch.is_empty() {
-                break;
-            }
-            let left = rows.as_slice().iter().map(SparseRow::bytes).sum();
+        let mut pieces = Pieces { rows: Arc::new(rows), first: 0 };
+        while let Some(batch) = pieces.next() {
+            let left = if pieces.is_at_end() { 0 } else { pieces.rows.bytes() };
             let bytes;
             (writer, bytes) = writer.write(batch).await?;
             let piece = reserved(bytes, left, &mut reservation)?;
@@ -139,23 +134,51 @@ async fn send_all(
     Ok(())
 }
 
-/// The rows that come next.
-type Rows = std::vec::IntoIter<SparseRow>;
+/// Cuts rows into batches.
+struct Pieces {
+    rows: Arc<RowColumns>,
+    /// The first row of the next batch.
+    first: usize,
+}
 
-/// Splits off the rows of one batch.
-fn split(mut rows: Rows) -> (Vec<SparseRow>, Rows) {
-    let (mut batch, mut bytes) = (Vec::new(), 0_usize);
-    let rows_max = usize::try_from(limits::STREAMED_PAGE_ROWS).unwrap_or(usize::MAX);
-    while batch.len() < rows_max
-        && let Some(row) = rows.as_slice().first()
-    {
-        bytes = bytes.saturating_add(row.bytes());
-        if !batch.is_empty() && bytes > limits::RECORD_BATCH_BYTES_MAX {
-            break;
-        }
-        batch.extend(rows.next());
+impl Pieces {
+    fn is_at_end(&self) -> bool {
+        self.first >= self.rows.rows()
     }
-    (batch, rows)
+}
+
+impl Iterator for Pieces {
+    type Item = Arc<RowColumns>;
+
+    fn next(&mut self) -> Option<Arc<RowColumns>> {
+        let (first, all) = (self.first, self.rows.rows());
+        let rows_max = usize::try_from(limits::STREAMED_PAGE_ROWS).unwrap_or(usize::MAX);
+        let bytes_max = limits::RECORD_BATCH_BYTES_MAX;
+        if first >= all {
+            return None;
+        }
+        let (mut end, mut bytes) = (first, 0_usize);
+        if first == 0 && all <= rows_max && self.rows.bytes_as_rows() <= bytes_max {
+            end = all;
+        }
+        while end < all && end - first < rows_max {
+            bytes = bytes.saturating_add(self.rows.row_bytes(end));
+            if end > first && bytes > bytes_max {
+                break;
+            }
+            end += 1;
+        }
+        self.first = end;
+        if first == 0 && end == all {
+            return Some(std::mem::take(&mut self.rows));
+        }
+        let row = |row: usize| u32::try_from(row).unwrap_or(u32::MAX);
+        let batch = self.rows.gather(&(row(first)..row(end)).collect::<Vec<_>>());
+        if end == all {
+            self.rows = Arc::default();
+        }
+        Some(Arc::new(batch))
+    }
 }
 
 /// The piece with its memory; `left` bytes of rows are still to be written.
@@ -178,7 +201,7 @@ struct Writer {
 
 impl Writer {
     /// Encodes a batch; returns all bytes that are not sent.
-    async fn write(self, rows: Vec<SparseRow>) -> Result<(Self, Vec<u8>), FrontendError> {
+    async fn write(self, rows: Arc<RowColumns>) -> Result<(Self, Vec<u8>), FrontendError> {
         let Self { mut encoder, mut out } = self;
         let written = blocking(move || {
             let written = encoder.batch(&rows, &mut out);
@@ -230,6 +253,7 @@ impl hyper::body::Body for StreamedBody {
 
 #[cfg(test)]
 mod tests {
+    use hadal_aggregate::SparseRow;
     use hadal_types::Value;
     use http_body_util::BodyExt;
 
@@ -252,15 +276,14 @@ mod tests {
     #[test]
     fn batches_are_limited_by_rows_and_by_bytes() {
         let sizes = |rows: Vec<SparseRow>| {
-            let (mut sizes, mut rows) = (Vec::new(), rows.into_iter());
-            loop {
-                let (batch, rest) = split(rows);
-                rows = rest;
-                if batch.is_empty() {
-                    return sizes;
-                }
-                sizes.push(batch.len());
+            let pieces = Pieces { rows: Arc::new(RowColumns::of_rows(&rows, 1)), first: 0 };
+            let (mut sizes, mut all) = (Vec::new(), Vec::new());
+            for piece in pieces {
+                sizes.push(piece.rows());
+                all.extend(piece.to_rows());
             }
+            assert!(all == rows, "every row once and in order");
+            sizes
         };
         let page = usize::try_from(limits::STREAMED_PAGE_ROWS).expect("small");
         let small = SparseRow::from([Value::integer(1)]);

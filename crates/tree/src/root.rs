@@ -4,7 +4,10 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{FinishError, LeafCoverage, LeafOutcome, QueryError, ResultSet, finish};
+use hadal_aggregate::{
+    FinishError, LeafCoverage, LeafOutcome, Partial, QueryError, ResultSet, RowColumns, finish,
+    finish_columns,
+};
 use hadal_peer::{
     BlockStatus, MemberState, Peer, PeerStatus, StatusScope, TableBlocks, TableReport, TableStatus,
 };
@@ -36,6 +39,9 @@ pub struct StageTimes {
     /// Until the answer was computed and sorted.
     pub finishing: Duration,
 }
+
+/// Makes a result of the partial result of all leaves.
+type Finish<T> = fn(Partial, &Query, &dyn Fn() -> bool) -> Result<T, FinishError>;
 
 /// The current time, which tests can stop.
 fn now() -> Instant {
@@ -102,12 +108,28 @@ impl Root {
     /// # Errors
     /// As [`Self::ask`].
     pub async fn ask_timed(&self, query: Query) -> Result<(ResultSet, StageTimes), AskError> {
+        self.ask_with(query, finish).await
+    }
+
+    /// As [`Self::ask`], but returns the rows as columns; those of the result set are empty.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub async fn ask_columns(&self, query: Query) -> Result<(ResultSet, RowColumns), AskError> {
+        self.ask_with(query, finish_columns).await.map(|(answer, _)| answer)
+    }
+
+    async fn ask_with<T: Send + 'static>(
+        &self,
+        query: Query,
+        finish: Finish<T>,
+    ) -> Result<(T, StageTimes), AskError> {
         let (start, time_limit) = (TokioInstant::now().into_std(), query.deadline);
         let mut has_room = false;
         let answering = async {
             self.budget.wait_for_free(SMALL_QUERY_BYTES_MAX).await;
             has_room = true;
-            self.answer(Arc::new(query), start).await
+            self.answer(Arc::new(query), start, finish).await
         };
         match timeout(time_limit, answering).await {
             Ok(answered) => answered,
@@ -116,11 +138,12 @@ impl Root {
         }
     }
 
-    async fn answer(
+    async fn answer<T: Send + 'static>(
         &self,
         query: Arc<Query>,
         start: Instant,
-    ) -> Result<(ResultSet, StageTimes), AskError> {
+        finish: Finish<T>,
+    ) -> Result<(T, StageTimes), AskError> {
         let asked = now();
         let deadline = start + query.deadline;
         let found_by = before_finishing(start, deadline);

@@ -1,17 +1,19 @@
 //! The raw rows of a result: the first rows in the query's order, and no more rows than the result
 //! can need.
 //!
-//! A heap holds the best offset + limit rows with the worst on top. Ties are ordered by all values,
-//! ascending. So rows that tie in everything are identical, and the result does not depend on the
-//! order of adding and merging.
+//! Rows are columns. As soon as there are the best offset + limit rows, they are sorted, and the
+//! others are dropped. Ties are ordered by all values, ascending. So rows that tie in everything
+//! are identical, and the result does not depend on the order of adding and merging.
 
-use std::collections::BinaryHeap;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use hadal_query::{EvalError, Expr, GroupInput, PrepareError, Query, QueryKind};
 use hadal_types::Value;
 
-use crate::sort_order::{SortDirection, SortKey, SortOrder};
+use crate::row_columns::RowColumns;
+use crate::row_columns::value_column::ValueColumn;
+use crate::sort_order::{SortDirection, SortOrder};
 use crate::sparse_row::SparseRow;
 
 /// The best rows so far.
@@ -21,7 +23,11 @@ pub struct TopRows {
     value_count: usize,
     rows_max: usize,
     comparison: SortColumns,
-    rows: BinaryHeap<Row>,
+    rows: RowColumns,
+    /// The values of ORDER BY, if the rows' own values do not decide.
+    sort: Option<RowColumns>,
+    /// Whether the rows are in the result's order. They are if they are all that it can need.
+    is_sorted: bool,
     bytes: usize,
 }
 
@@ -35,15 +41,11 @@ pub struct SortColumns {
     pub is_whole: bool,
 }
 
-/// Rows compare in the result's order: the first row of the result is the smallest.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Row {
-    sort: Box<[SortKey]>,
-    values: SparseRow,
-}
+/// Compares rows in the result's order: the first row of the result is the smallest.
+struct RowOrder<'r>(Vec<(&'r ValueColumn, SortDirection)>);
 
 impl TopRows {
-    /// An empty heap.
+    /// No rows.
     ///
     /// # Errors
     /// [`PrepareError`] if a sort expression cannot be prepared.
@@ -53,25 +55,28 @@ impl TopRows {
             QueryKind::Groups { .. } => 0,
         };
         let rows_max = query.offset.saturating_add(query.limit);
+        let comparison = SortColumns::new(query);
         Ok(Self {
             order: Arc::new(SortOrder::new(query)?),
             value_count,
             rows_max: usize::try_from(rows_max).unwrap_or(usize::MAX),
-            comparison: SortColumns::new(query),
-            rows: BinaryHeap::new(),
+            rows: RowColumns::none(value_count),
+            sort: (!comparison.is_whole).then(|| RowColumns::none(query.order.len())),
+            comparison,
+            is_sorted: false,
             bytes: 0,
         })
     }
 
-    /// The heap of these rows. `None` if they do not have as many values as `query` asks for, or
+    /// The best of these rows. `None` if they do not have as many values as `query` asks for, or
     /// are too many.
     #[must_use]
     pub fn from_parts(query: &Query, rows: Vec<SparseRow>) -> Option<Self> {
         let mut all = Self::new(query).ok()?;
         let fits =
             rows.len() <= all.rows_max && rows.iter().all(|row| row.len() == all.value_count);
-        let mut rows = fits.then_some(rows)?.into_iter();
-        rows.try_for_each(|row| all.add(row)).ok()?;
+        let rows = RowColumns::of_rows(&fits.then_some(rows)?, all.value_count);
+        all.add_columns(rows).ok()?;
         Some(all)
     }
 
@@ -90,28 +95,28 @@ impl TopRows {
     /// The first compared value of the worst row, once there are as many rows as the result can
     /// need. A row that is worse by it can be skipped; one that ties may win by another value.
     #[must_use]
-    pub fn bar(&self) -> Option<&Value> {
+    pub fn bar(&self) -> Option<Value> {
         let (index, _) = self.comparison.by.first()?;
-        let worst = self.rows.peek().filter(|_| self.rows.len() >= self.rows_max)?;
-        Some(worst.values.get(*index))
+        let worst = self.len().checked_sub(1).filter(|_| self.len() >= self.rows_max)?;
+        Some(self.rows.value(worst, *index))
     }
 
     /// Whether a row with this first value may be among the best.
     #[cfg(test)]
     fn could_keep(&self, first: &Value) -> bool {
         let Some(bar) = self.bar() else { return self.rows_max > 0 };
-        self.comparison.by.first().is_none_or(|(_, direction)| direction.cmp(first, bar).is_le())
+        self.comparison.by.first().is_none_or(|(_, direction)| direction.cmp(first, &bar).is_le())
     }
 
     /// How many of a sequence of rows may be among the best. `firsts` are their first compared
     /// values, the best first. The rows after that number can be skipped. Sorts the first values of
-    /// the rows in the heap.
+    /// the rows so far.
     pub fn could_keep_of(&self, firsts: impl Iterator<Item = Value>) -> usize {
         let Some((index, direction)) = self.comparison.by.first() else { return self.rows_max };
-        let mut kept_firsts: Vec<&Value> =
-            self.rows.iter().map(|row| row.values.get(*index)).collect();
+        let mut kept_firsts: Vec<Value> =
+            (0..self.len()).map(|row| self.rows.value(row, *index)).collect();
         kept_firsts.sort_unstable_by(|left, right| direction.cmp(left, right));
-        // Numbers of rows in the heap, and of rows in the sequence, that are certainly better.
+        // Numbers of rows so far, and of rows in the sequence, that are certainly better.
         let (mut better, mut before) = (0, 0);
         let mut last: Option<Value> = None;
         let is_kept = |(count, first): &(usize, Value)| {
@@ -127,74 +132,145 @@ impl TopRows {
         firsts.enumerate().take_while(is_kept).count()
     }
 
-    /// Adds a row, which must have as many values as the query asks for.
+    /// Adds a row, which must have as many values as the query asks for. Many rows are added faster
+    /// [as columns](Self::add_columns).
     ///
     /// # Errors
     /// [`EvalError`] if a sort expression fails.
-    pub fn add(&mut self, mut values: SparseRow) -> Result<(), EvalError> {
-        debug_assert_eq!(values.len(), self.value_count, "values of a row");
-        let slot = |slot: &GroupInput| match slot {
-            GroupInput::Key(index) => values.get(*index).clone(),
-            _ => Value::Null,
-        };
-        let sort = self.order.sort_keys(&slot)?;
-        values.shrink();
-        self.push(Row { sort, values });
+    pub fn add(&mut self, row: SparseRow) -> Result<(), EvalError> {
+        debug_assert_eq!(row.len(), self.value_count, "values of a row");
+        let bytes = self.bytes;
+        let added = self.append(RowColumns::of_rows(&[row], self.value_count))?;
+        match self.settle() {
+            true => self.count_bytes(),
+            false => self.bytes = bytes + added,
+        }
         Ok(())
     }
 
-    fn push(&mut self, row: Row) {
-        let full = self.rows.len() >= self.rows_max;
-        if full && self.rows.peek().is_none_or(|worst| row >= *worst) {
-            return;
+    /// Adds rows, which must have as many columns as the query asks for values.
+    ///
+    /// # Errors
+    /// [`EvalError`] if a sort expression fails.
+    pub fn add_columns(&mut self, rows: RowColumns) -> Result<(), EvalError> {
+        self.append(rows)?;
+        self.settle();
+        self.count_bytes();
+        Ok(())
+    }
+
+    /// Appends rows; returns their bytes.
+    fn append(&mut self, rows: RowColumns) -> Result<usize, EvalError> {
+        let mut bytes = rows.bytes();
+        if let Some(sort) = &mut self.sort {
+            let mut values = Vec::with_capacity(rows.rows());
+            for row in 0..rows.rows() {
+                let slot = |slot: &GroupInput| match slot {
+                    GroupInput::Key(index) => rows.value(row, *index),
+                    _ => Value::Null,
+                };
+                values.push(SparseRow::from(self.order.values(&slot)?));
+            }
+            let values = RowColumns::of_rows(&values, sort.columns().len());
+            bytes += values.bytes();
+            sort.append(values);
         }
-        self.bytes += row.bytes();
-        self.rows.push(row);
-        if full && let Some(worst) = self.rows.pop() {
-            self.bytes -= worst.bytes();
-        }
+        self.rows.append(rows);
+        Ok(bytes)
     }
 
     /// Adds the rows of `other`, which must be of the same query.
     pub fn merge(&mut self, other: Self) {
-        let mut rows = std::mem::take(&mut self.rows).into_vec();
-        rows.extend(other.rows);
-        self.bytes += other.bytes;
-        if rows.len() > self.rows_max {
-            rows.select_nth_unstable(self.rows_max);
-            let worst = rows.drain(self.rows_max..);
-            self.bytes -= worst.map(|row| row.bytes()).sum::<usize>();
+        if let (Some(sort), Some(others)) = (&mut self.sort, other.sort) {
+            sort.append(others);
         }
-        self.rows = rows.into();
+        self.rows.append(other.rows);
+        self.settle();
+        self.count_bytes();
     }
 
-    /// The best rows, in any order.
-    #[must_use]
-    pub(crate) fn into_unsorted(self) -> Vec<SparseRow> {
-        self.rows.into_iter().map(|row| row.values).collect()
+    /// Drops the rows that the result cannot need, after rows were added. Returns whether there
+    /// may be such rows.
+    fn settle(&mut self) -> bool {
+        self.is_sorted = false;
+        let is_full = self.len() >= self.rows_max;
+        if is_full {
+            self.sort();
+        }
+        is_full
+    }
+
+    fn count_bytes(&mut self) {
+        self.bytes = self.rows.bytes() + self.sort.as_ref().map_or(0, RowColumns::bytes);
+    }
+
+    /// Sorts the rows, and keeps the best.
+    fn sort(&mut self) {
+        if self.is_sorted {
+            return;
+        }
+        let order = self.row_order();
+        let mut sorted: Vec<u32> = (0..).take(self.len()).collect();
+        // Rows mostly come in runs that are sorted, which this sort merges.
+        sorted.sort_by(|left, right| order.cmp(*left, *right));
+        sorted.truncate(self.rows_max);
+        let is_unchanged = sorted.len() == self.len() && sorted.iter().copied().eq(0..);
+        if !is_unchanged {
+            self.rows = self.rows.gather(&sorted);
+            self.sort = self.sort.as_ref().map(|sort| sort.gather(&sorted));
+        }
+        self.is_sorted = true;
+    }
+
+    fn row_order(&self) -> RowOrder<'_> {
+        let columns = self.rows.columns();
+        let mut keys: Vec<(&ValueColumn, SortDirection)> = Vec::new();
+        match &self.sort {
+            Some(sort) => {
+                let sort = sort.columns().iter().map(|column| &**column);
+                keys.extend(sort.zip(self.order.directions()));
+                keys.extend(columns.iter().map(|column| (&**column, SortDirection::ASCENDING)));
+            }
+            None => {
+                let column = |(index, direction): &(usize, SortDirection)| {
+                    columns.get(*index).map(|column| (&**column, *direction))
+                };
+                keys.extend(self.comparison.by.iter().filter_map(column));
+            }
+        }
+        RowOrder(keys)
     }
 
     /// The best rows, the best first.
     #[must_use]
+    pub fn into_columns(mut self) -> RowColumns {
+        self.sort();
+        self.rows
+    }
+
+    /// The best rows one by one, the best first.
+    #[must_use]
     pub fn into_sorted(self) -> Vec<SparseRow> {
-        self.rows.into_sorted_vec().into_iter().map(|row| row.values).collect()
+        self.into_columns().to_rows()
     }
 
     /// Drops all rows and frees their memory.
     pub(crate) fn clear(&mut self) {
-        (self.rows, self.bytes) = (BinaryHeap::new(), 0);
+        self.rows = RowColumns::none(self.value_count);
+        self.sort = self.sort.as_ref().map(|sort| RowColumns::none(sort.columns().len()));
+        (self.is_sorted, self.bytes) = (false, 0);
     }
 
     /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.rows.len()
+        self.rows.rows()
     }
 
     /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.rows.rows() == 0
     }
 
     /// Whether `other` belongs to the same query.
@@ -205,7 +281,7 @@ impl TopRows {
     /// Approximate bytes of memory, for comparison with the query's memory limit.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes + self.value_count * size_of::<ValueColumn>()
     }
 }
 
@@ -215,10 +291,10 @@ impl PartialEq for TopRows {
     }
 }
 
-impl Row {
-    fn bytes(&self) -> usize {
-        let sort = self.sort.iter().map(|key| size_of::<SortKey>() + key.heap_bytes());
-        size_of_val(&self.sort) + sort.sum::<usize>() + self.values.bytes()
+impl RowOrder<'_> {
+    fn cmp(&self, left: u32, right: u32) -> Ordering {
+        let orders = self.0.iter().map(|(column, direction)| column.cmp(left, right, *direction));
+        orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 }
 

@@ -11,11 +11,11 @@ mod time_slices;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hadal_aggregate::{SparseRow, WarningCode};
+use hadal_aggregate::{RowColumns, WarningCode};
 use hadal_query::{Query, Type};
 use hadal_sql::{Note, Statement};
 use hadal_tree::AskError;
-use hadal_types::{MemoryReservation, limits};
+use hadal_types::{MemoryReservation, Value, limits};
 use tokio::time::timeout_at;
 
 use crate::error::FrontendError;
@@ -42,9 +42,9 @@ pub struct AnswerColumn {
 /// Some rows of an answer.
 #[derive(Debug, Default)]
 pub struct RowBatch {
-    /// The rows; each has at least a value for each column. Values beyond the columns are no part
-    /// of the answer.
-    pub rows: Vec<SparseRow>,
+    /// The rows; they have at least the answer's columns. Columns beyond these are no part of the
+    /// answer.
+    pub rows: RowColumns,
     /// Memory reserved for the rows.
     pub reservation: MemoryReservation,
 }
@@ -134,7 +134,7 @@ impl AnswerStream {
     /// The number of rows in the first batch, if it was not returned yet.
     #[must_use]
     pub fn first_rows(&self) -> u64 {
-        self.begun.first.as_ref().map_or(0, |first| first.rows.len() as u64)
+        self.begun.first.as_ref().map_or(0, |first| first.rows.rows() as u64)
     }
 
     /// The rows that were returned so far.
@@ -162,7 +162,7 @@ impl AnswerStream {
     pub async fn next(&mut self) -> Result<Option<RowBatch>, FrontendError> {
         let next = self.fetch().await;
         match &next {
-            Ok(Some(batch)) => self.rows += batch.rows.len() as u64,
+            Ok(Some(batch)) => self.rows += batch.rows.rows() as u64,
             Ok(None) | Err(_) => self.end(&next),
         }
         next
@@ -178,8 +178,8 @@ impl AnswerStream {
             return Ok(Some(first));
         }
         let Some(rest) = &mut self.begun.rest else { return Ok(None) };
-        let Some(mut result) = rest.next().await? else { return Ok(None) };
-        let batch = take_rows(&mut result);
+        let Some((mut result, rows)) = rest.next().await? else { return Ok(None) };
+        let batch = RowBatch { rows, reservation: std::mem::take(&mut result.reservation) };
         add(&mut self.begun.summary, result);
         Ok(Some(batch))
     }
@@ -209,8 +209,9 @@ async fn begin(
         }
         (statement, _) => {
             let mut result = answer_bound(frontend, principal, request, statement).await?;
-            let columns = columns_of(&result, result.columns.len());
-            let first = Some(take_rows(&mut result));
+            let first = take_rows(&mut result);
+            let columns = columns_of(&result, &first.rows, result.columns.len());
+            let first = Some(first);
             let summary = QueryResult { sql, ..result };
             Ok(Begun { columns, first, rest: None, summary, is_limit_lowered: false })
         }
@@ -242,22 +243,25 @@ async fn begin_slices(
     };
     let count = query.outputs.len();
     let mut rest = SlicedRows::new(frontend, principal, query, order).await;
-    let mut result = rest.next().await?.unwrap_or_default();
-    let mut columns = columns_of(&result, count);
+    let (mut result, rows) = rest.next().await?.unwrap_or_default();
+    let mut columns = columns_of(&result, &rows, count);
     settle_numbers(&mut columns, &result.numbers, &rest).await?;
-    let first = Some(take_rows(&mut result));
+    let first = Some(RowBatch { rows, reservation: std::mem::take(&mut result.reservation) });
     let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
     warnings.append(&mut result.warnings);
     let summary = QueryResult { warnings, time: Some(rest.range()), ..result };
     Ok(Begun { columns, first, rest: Some(rest), summary, is_limit_lowered: limit > most })
 }
 
-/// The first `count` columns of a result, with the forms of its values.
-fn columns_of(result: &QueryResult, count: usize) -> Vec<AnswerColumn> {
+/// The first `count` columns of a result, with the forms of the values of these rows.
+fn columns_of(result: &QueryResult, rows: &RowColumns, count: usize) -> Vec<AnswerColumn> {
     let column = |(index, (name, value_type)): (usize, &(String, Type))| {
         let class = result.numbers.get(index).copied().unwrap_or_default();
-        let values = result.rows.iter().map(|row| row.get(index));
-        let form = ColumnForm::of_values(*value_type, class, values);
+        let values: Vec<Value> = match (value_type, rows.columns().get(index)) {
+            (Type::Number, Some(column)) => (0..rows.rows()).map(|row| column.value(row)).collect(),
+            _ => Vec::new(),
+        };
+        let form = ColumnForm::of_values(*value_type, class, values.iter());
         AnswerColumn { name: name.clone(), form }
     };
     result.columns.iter().take(count).enumerate().map(column).collect()
@@ -287,8 +291,9 @@ async fn settle_numbers(
 }
 
 fn take_rows(result: &mut QueryResult) -> RowBatch {
+    let rows = std::mem::take(&mut result.rows);
     RowBatch {
-        rows: std::mem::take(&mut result.rows),
+        rows: RowColumns::of_rows(&rows, result.columns.len()),
         reservation: std::mem::take(&mut result.reservation),
     }
 }

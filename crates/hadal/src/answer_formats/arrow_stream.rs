@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use arrow_buffer::Buffer;
 use arrow_ipc::writer::StreamEncoder;
 use arrow_schema::{ArrowError, Schema};
-use hadal_aggregate::SparseRow;
+use hadal_aggregate::RowColumns;
 use hadal_frontend::AnswerColumn;
 use hadal_http::{AnswerEncoder, AnswerFormat, SUMMARY_KEY};
 
@@ -44,7 +44,7 @@ impl AnswerFormat for ArrowStream {
 }
 
 impl AnswerEncoder for ArrowEncoder {
-    fn batch(&mut self, rows: &[SparseRow], out: &mut Vec<u8>) -> Result<(), String> {
+    fn batch(&mut self, rows: &RowColumns, out: &mut Vec<u8>) -> Result<(), String> {
         let batch = self.batches.batch(rows)?;
         append(self.stream.encode(&batch), out)
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use hadal_aggregate::SparseRow;
+use hadal_aggregate::RowColumns;
 use hadal_frontend::AnswerColumn;
 use hadal_http::{AnswerEncoder, AnswerFormat, SUMMARY_KEY};
 use parquet::arrow::ArrowWriter;
@@ -47,7 +47,7 @@ impl AnswerFormat for ParquetFile {
 }
 
 impl AnswerEncoder for ParquetEncoder {
-    fn batch(&mut self, rows: &[SparseRow], out: &mut Vec<u8>) -> Result<(), String> {
+    fn batch(&mut self, rows: &RowColumns, out: &mut Vec<u8>) -> Result<(), String> {
         let batch = self.batches.batch(rows)?;
         self.file.write(&batch).map_err(words)?;
         // Ends the row group. The writer counts the bytes, so they can be taken away.

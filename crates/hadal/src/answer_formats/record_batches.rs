@@ -10,6 +10,8 @@
 //! | set, vector | List of Utf8 |
 //! | histogram | Utf8: a JSON array of `[from, to, count]` |
 
+mod typed_array;
+
 use std::sync::Arc;
 
 use arrow_array::builder::{
@@ -18,7 +20,7 @@ use arrow_array::builder::{
 };
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
-use hadal_aggregate::SparseRow;
+use hadal_aggregate::{RowColumns, ValueColumn};
 use hadal_frontend::{AnswerColumn, ColumnForm};
 use hadal_http::json_text;
 use hadal_types::Value;
@@ -52,21 +54,27 @@ impl RecordBatches {
     ///
     /// # Errors
     /// Names the column and the value that does not fit it.
-    pub(super) fn batch(&self, rows: &[SparseRow]) -> Result<RecordBatch, String> {
-        let builder = |column: &AnswerColumn| ColumnBuilder::new(column.form, rows.len());
-        let mut builders: Vec<ColumnBuilder> = self.columns.iter().map(builder).collect();
-        for row in rows {
-            for ((builder, column), value) in builders.iter_mut().zip(&self.columns).zip(row.iter())
-            {
-                if !builder.append(value) {
-                    return Err(unfit(column, value));
-                }
-            }
-        }
-        let arrays = builders.into_iter().map(ColumnBuilder::finish);
+    pub(super) fn batch(&self, rows: &RowColumns) -> Result<RecordBatch, String> {
+        let columns = self.columns.iter().zip(rows.columns());
+        let arrays = columns.map(|(column, values)| match typed_array::of(column.form, values) {
+            Some(array) => Ok(array),
+            None => built(column, values, rows.rows()),
+        });
         let arrays = arrays.collect::<Result<Vec<ArrayRef>, String>>()?;
         RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(words)
     }
+}
+
+/// A column whose values are appended one by one.
+fn built(column: &AnswerColumn, values: &ValueColumn, rows: usize) -> Result<ArrayRef, String> {
+    let mut builder = ColumnBuilder::new(column.form, rows);
+    for row in 0..rows {
+        let value = values.get(row);
+        if !builder.append(&value) {
+            return Err(unfit(column, &value));
+        }
+    }
+    builder.finish()
 }
 
 fn unfit(column: &AnswerColumn, value: &Value) -> String {

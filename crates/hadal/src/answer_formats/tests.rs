@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Float64Type, Int64Type, TimestampMicrosecondType};
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
-use hadal_aggregate::SparseRow;
+use hadal_aggregate::{RowColumns, SparseRow};
 use hadal_frontend::{AnswerColumn, ColumnForm};
 use hadal_http::{AnswerFormat, SUMMARY_KEY};
 use hadal_types::value::HistogramBucket;
@@ -52,12 +52,16 @@ fn rows() -> Vec<SparseRow> {
     vec![SparseRow::from(full), SparseRow::new(9)]
 }
 
+fn columns_of(rows: &[SparseRow]) -> RowColumns {
+    RowColumns::of_rows(rows, rows.first().map_or(0, SparseRow::len))
+}
+
 /// An answer of two batches.
 fn answer(format: &dyn AnswerFormat) -> Vec<u8> {
     let mut out = Vec::new();
     let mut encoder = format.begin(&columns(), "{\"ended\":false}", &mut out).expect("begun");
-    encoder.batch(&rows(), &mut out).expect("a batch");
-    encoder.batch(&rows()[..1], &mut out).expect("a batch");
+    encoder.batch(&columns_of(&rows()), &mut out).expect("a batch");
+    encoder.batch(&columns_of(&rows()[..1]), &mut out).expect("a batch");
     encoder.end("{\"ended\":true}", &mut out).expect("an end");
     out
 }
@@ -137,7 +141,8 @@ fn a_value_that_does_not_fit_is_named() {
     for format in [&ArrowStream as &dyn AnswerFormat, &ParquetFile] {
         let mut out = Vec::new();
         let mut encoder = format.begin(&columns, "{}", &mut out).expect("begun");
-        let reason = encoder.batch(std::slice::from_ref(&row), &mut out).expect_err("refused");
+        let reason =
+            encoder.batch(&columns_of(std::slice::from_ref(&row)), &mut out).expect_err("refused");
         assert!(reason.contains("\"x\"") && reason.contains("0.5"), "{reason}");
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! A query's order is total: first by its ORDER BY, then by all values. Candidates of a block are
 //! found by one value after another, as long as rows tie. Only the candidates have all values
-//! decoded.
+//! decoded, as columns.
 
-use hadal_aggregate::{SparseRow, TopRows, out_of_memory};
+use hadal_aggregate::{RowColumns, TopRows, out_of_memory};
 use hadal_block::BlockView;
 use hadal_query::Function;
-use hadal_types::{MemoryReservation, Value};
+use hadal_types::MemoryReservation;
 
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
@@ -15,6 +15,7 @@ use crate::expr::eval::eval;
 use crate::expr::plan::{PreparedExpr, PreparedQuery};
 use crate::expr::zone_map;
 use crate::scan_memory::Interrupt;
+use crate::top_k::gathered_column::gathered;
 use crate::top_k::sort_ranks::ranks;
 
 /// Whether the zones show that no row of the block can be among the best.
@@ -48,14 +49,7 @@ pub(crate) fn add(
         drop(reached);
         memory.forget(mark);
     }
-    let mut rows = best_first(plan, columns, &selection, best)?;
-    if let Some((first, _)) = best.comparison().by.first().filter(|_| !best.is_empty()) {
-        let values = eval(&plan.keys[*first], columns, &Selection::of(columns.rows(), &rows))?;
-        let firsts = rows.iter().map(|&row| values.value(row as usize));
-        rows.truncate(best.could_keep_of(firsts));
-        drop(values);
-        memory.forget(mark);
-    }
+    let rows = candidates(plan, columns, &selection, best)?;
     if rows.is_empty() {
         return Ok(());
     }
@@ -63,19 +57,15 @@ pub(crate) fn add(
     if !memory.is_splitting() {
         columns.want(&kept);
     }
-    let mut all: Vec<SparseRow> = rows.iter().map(|_| SparseRow::new(plan.keys.len())).collect();
-    let mut bytes = best.bytes() + size_of_val(&*all);
+    let mut all = Vec::with_capacity(plan.keys.len());
+    let mut bytes = best.bytes();
     let mark = memory.mark();
-    for (index, value) in plan.keys.iter().enumerate() {
+    for value in &plan.keys {
         let values = eval(value, columns, &kept)?;
-        for (all, &row) in all.iter_mut().zip(&rows) {
-            let value = values.value(row as usize);
-            if !value.is_null() {
-                bytes += size_of::<Value>() + value.heap_bytes();
-                hold(bytes, held)?;
-                all.push(index, value);
-            }
-        }
+        all.push(gathered(&values, &rows, &mut |more| {
+            bytes += more;
+            hold(bytes, held)
+        })?);
         drop(values);
         memory.forget(mark);
         // Limits the decoded columns of a wide table.
@@ -83,8 +73,30 @@ pub(crate) fn add(
             columns.drop_decoded();
         }
     }
-    all.into_iter().try_for_each(|row| best.add(row))?;
+    best.add_columns(RowColumns::new(rows.len(), all))?;
     Ok(())
+}
+
+/// The selected rows that may be among the best.
+fn candidates(
+    plan: &PreparedQuery,
+    columns: &LazyColumns<'_, '_>,
+    selection: &Selection,
+    best: &TopRows,
+) -> Result<Vec<u32>, Interrupt> {
+    if selection.count() <= best.rows_max().saturating_sub(best.len()) {
+        return Ok(selection.to_rows().to_vec());
+    }
+    let mut rows = best_first(plan, columns, selection, best)?;
+    if let Some((first, _)) = best.comparison().by.first().filter(|_| !best.is_empty()) {
+        let mark = columns.memory().mark();
+        let values = eval(&plan.keys[*first], columns, &Selection::of(columns.rows(), &rows))?;
+        let firsts = rows.iter().map(|&row| values.value(row as usize));
+        rows.truncate(best.could_keep_of(firsts));
+        drop(values);
+        columns.memory().forget(mark);
+    }
+    Ok(rows)
 }
 
 /// Reserves at least `bytes`.
@@ -111,7 +123,7 @@ fn bar(plan: &PreparedQuery, best: &TopRows) -> Option<PreparedExpr> {
             true => Function::GreaterOrEqual,
             false => Function::LessOrEqual,
         },
-        arguments: vec![value(), PreparedExpr::Literal(worst.clone())],
+        arguments: vec![value(), PreparedExpr::Literal(worst)],
     };
     Some(match direction.nulls_first {
         true => PreparedExpr::Call { function: Function::Or, arguments: vec![is_null(), reaches] },

@@ -50,7 +50,7 @@ pub(super) fn second_round(times: &Partial, query: &Arc<Query>) -> Arc<Query> {
         true => Function::GreaterOrEqual,
         false => Function::LessOrEqual,
     };
-    let filter = Expr::Call { function, arguments: vec![TIME, Expr::Literal(worst.clone())] };
+    let filter = Expr::Call { function, arguments: vec![TIME, Expr::Literal(worst)] };
     Arc::new(Query { filter: Some(filter), ..(**query).clone() })
 }
 

@@ -67,7 +67,7 @@ fn rows_that_cannot_get_in_are_known_by_one_value() {
     assert_eq!(top.bar(), None);
     assert!(top.could_keep(&Value::Null), "there is room");
     top.add(row(Some(3), 9)).expect("short strings");
-    assert_eq!(top.bar(), Some(&Value::integer(2)));
+    assert_eq!(top.bar(), Some(Value::integer(2)));
     assert!(!top.could_keep(&Value::integer(1)));
     assert!(!top.could_keep(&Value::Null));
     assert!(top.could_keep(&Value::integer(2)), "a tie may win by another value");

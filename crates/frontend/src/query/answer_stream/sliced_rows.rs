@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hadal_aggregate::{RowColumns, ValueColumn};
 use hadal_query::{Expr, GroupInput, Output, Query, TimeOrder, Type};
 use hadal_types::{Micros, TimeRange, Value, limits};
 use tokio::task::JoinSet;
@@ -10,9 +11,8 @@ use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::principal::Principal;
 use crate::query::answer_stream::time_slices::{CrowdedMoment, Slice, TimeSlices};
-use crate::query::intervals::IntervalForm;
 use crate::query::result::QueryResult;
-use crate::query::run;
+use crate::query::run_columns;
 use crate::query_runner::QueryRunner;
 
 /// The rest of an answer. Dropping it cancels the query that is under way.
@@ -24,8 +24,11 @@ pub(super) struct SlicedRows {
     slices: TimeSlices,
     /// The slice that is being fetched, and the task for it.
     slice: Option<Slice>,
-    fetching: JoinSet<Result<QueryResult, FrontendError>>,
+    fetching: JoinSet<Result<Fetched, FrontendError>>,
 }
+
+/// All but the rows of a slice, and its rows.
+type Fetched = (QueryResult, RowColumns);
 
 impl SlicedRows {
     /// Begins to fetch the rows of `query`, which come in this order.
@@ -75,24 +78,20 @@ impl SlicedRows {
         self.slices.rows_left()
     }
 
-    /// The result of the next slice; `None` at the end. Its last column is the rows' time.
-    pub(super) async fn next(&mut self) -> Result<Option<QueryResult>, FrontendError> {
+    /// The result of the next slice, and its rows; `None` at the end. Their last column is the
+    /// rows' time.
+    pub(super) async fn next(&mut self) -> Result<Option<Fetched>, FrontendError> {
         let Some(slice) = self.slice.take() else { return Ok(None) };
-        let mut result = match self.fetching.join_next().await {
+        let (result, mut rows) = match self.fetching.join_next().await {
             Some(Ok(fetched)) => fetched?,
             Some(Err(error)) => return Err(failed(error)),
             None => return Ok(None),
         };
-        let time_column = self.query.outputs.len() - 1;
-        let time = |value: &Value| match value {
-            Value::Time(time) => *time,
-            _ => Micros(0),
-        };
-        let times: Vec<Micros> = result.rows.iter().map(|row| time(row.get(time_column))).collect();
+        let times = times_of(&rows, self.query.outputs.len() - 1);
         let kept = self.slices.advance(&slice, &times, result.stats.rows_matched);
-        result.rows.truncate(kept.map_err(crowded)?);
+        rows.truncate(kept.map_err(crowded)?);
         self.begin();
-        Ok(Some(result))
+        Ok(Some((result, rows)))
     }
 
     /// Begins to fetch the next slice.
@@ -101,10 +100,22 @@ impl SlicedRows {
         let Some(Slice { range, limit, .. }) = self.slice else { return };
         let query = Query { range, limit, ..self.query.clone() };
         let (frontend, principal) = (Arc::clone(&self.frontend), self.principal.clone());
-        let form = IntervalForm::None;
-        let fetching = async move { run(&frontend, &principal, query, Vec::new(), form).await };
-        self.fetching.spawn(fetching);
+        self.fetching.spawn(async move { run_columns(&frontend, &principal, query).await });
     }
+}
+
+/// The times in this column.
+fn times_of(rows: &RowColumns, time_column: usize) -> Vec<Micros> {
+    if let Some(ValueColumn::Times(times)) = rows.columns().get(time_column).map(|all| &**all)
+        && times.valid().is_none()
+    {
+        return times.values().iter().copied().map(Micros).collect();
+    }
+    let time = |row| match rows.value(row, time_column) {
+        Value::Time(time) => time,
+        _ => Micros(0),
+    };
+    (0..rows.rows()).map(time).collect()
 }
 
 fn failed(error: tokio::task::JoinError) -> FrontendError {
