@@ -135,6 +135,11 @@ impl RowColumns {
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(|column| column.bytes()).sum()
     }
+
+    /// Approximate bytes of a copy, which shares texts and lists.
+    pub(crate) fn flat_bytes(&self) -> usize {
+        self.columns.iter().map(|column| column.flat_bytes()).sum()
+    }
 }
 
 #[cfg(test)]

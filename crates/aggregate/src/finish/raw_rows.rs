@@ -44,8 +44,8 @@ pub(super) fn finish_boxed(
     is_late: &dyn Fn() -> bool,
 ) -> Result<ResultSet, FinishError> {
     let (mut answer, rows) = finish_rows(partial, query, is_late)?;
-    let bytes = rows.bytes_as_rows();
-    answer.reservation.grow(bytes).map_err(|spent| out_of_memory(bytes, spent))?;
+    let bytes = rows.bytes_as_rows() + rows.flat_bytes();
+    answer.reservation.resize(bytes).map_err(|spent| out_of_memory(bytes, spent))?;
     answer.rows = rows.to_rows();
     drop(rows);
     let bytes = answer.bytes();
@@ -73,8 +73,9 @@ fn finish_rows(
         warnings.add(WarningCode::LimitReached, "", beyond);
     }
     // Sorting copies the rows.
-    let bytes = rows.bytes();
-    reservation.grow(bytes).map_err(|spent| out_of_memory(bytes, spent))?;
+    let bytes = rows.flat_bytes();
+    let needed = reservation.bytes() + bytes;
+    reservation.grow(bytes).map_err(|spent| out_of_memory(needed, spent))?;
     let mut rows = rows.into_columns();
     let (offset, _) = bounds(query);
     if offset > 0 {

@@ -241,6 +241,11 @@ impl TopRows {
         RowOrder(keys)
     }
 
+    /// Approximate bytes of a copy of the rows, which shares texts and lists.
+    pub(crate) fn flat_bytes(&self) -> usize {
+        self.rows.flat_bytes()
+    }
+
     /// The best rows, the best first.
     #[must_use]
     pub fn into_columns(mut self) -> RowColumns {

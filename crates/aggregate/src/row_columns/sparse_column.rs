@@ -98,8 +98,8 @@ impl SparseColumn {
         self.rows = self.rows.max(rows);
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        let heap: usize = self.values.iter().map(Value::heap_bytes).sum();
-        self.values.len() * (size_of::<u32>() + size_of::<Value>()) + heap
+    /// Approximate bytes, without those of texts and lists.
+    pub(super) fn flat_bytes(&self) -> usize {
+        self.values.len() * (size_of::<u32>() + size_of::<Value>())
     }
 }

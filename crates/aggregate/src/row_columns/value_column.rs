@@ -299,7 +299,7 @@ impl ValueColumn {
     /// Approximate bytes of all values as values of their own.
     pub(crate) fn bytes_of_values(&self) -> usize {
         match self {
-            Self::Sparse(values) => values.bytes(),
+            Self::Sparse(_) => self.bytes(),
             Self::Coded(codes, values) => {
                 let heap: Vec<usize> = values.iter().map(Value::heap_bytes).collect();
                 let of = |code: &u32| heap.get(*code as usize).copied().unwrap_or(0);
@@ -311,15 +311,24 @@ impl ValueColumn {
 
     /// Approximate bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
+        let values = match self {
+            Self::Coded(_, values) => values.as_slice(),
+            Self::Sparse(values) => values.values(),
+            _ => &[],
+        };
+        self.flat_bytes() + values.iter().map(Value::heap_bytes).sum::<usize>()
+    }
+
+    /// Approximate bytes of a copy, which shares texts and lists.
+    pub(crate) fn flat_bytes(&self) -> usize {
         match self {
             Self::Truths(truths) => truths.bytes(),
             Self::Decimals(numbers, _) | Self::Times(numbers) => numbers.bytes(),
             Self::Doubles(doubles) => doubles.bytes(),
             Self::Coded(codes, values) => {
-                let heap: usize = values.iter().map(Value::heap_bytes).sum();
-                size_of_val(codes.as_slice()) + size_of_val(values.as_slice()) + heap
+                size_of_val(codes.as_slice()) + size_of_val(values.as_slice())
             }
-            Self::Sparse(values) => values.bytes(),
+            Self::Sparse(values) => values.flat_bytes(),
         }
     }
 }

@@ -9,6 +9,7 @@ use hadal_query::{
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryPool, Micros, TimeRange, Value, Weight};
 
+use crate::finish::raw_rows::finish_columns;
 use crate::finish::{ResultSet, RowKind, finish};
 use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
 use crate::partial::warnings::WarningCode;
@@ -289,9 +290,13 @@ fn raw_rows_are_sorted_cut_and_computed() {
     for (first, second) in [(1, 40), (2, 30), (3, 20), (4, 10)] {
         rows.add([integer(first), integer(second)].into()).expect("short strings");
     }
+    let (of_columns, columns) =
+        finish_columns(partial.clone(), &query, &|| false).expect("no faults");
     let answer = finish(partial, &query, &|| false).expect("no faults");
     assert_eq!(shown(&answer), ["23 20", "32 30"]);
     assert_eq!(answer.columns[1].0, "column1");
+    assert_eq!(columns.to_rows(), answer.rows);
+    assert_eq!(of_columns, ResultSet { rows: Vec::new(), ..answer });
 }
 
 /// A query for groups with one key, the largest first, and rows for it.

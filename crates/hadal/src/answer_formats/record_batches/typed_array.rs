@@ -84,3 +84,60 @@ fn texts(codes: &[u32], values: &[Value]) -> Option<ArrayRef> {
     }
     Some(Arc::new(builder.finish()))
 }
+
+#[cfg(test)]
+mod tests {
+    use hadal_frontend::AnswerColumn;
+    use proptest::prelude::*;
+
+    use super::super::built;
+    use super::*;
+
+    /// The array is the same as that of the values one by one.
+    fn agree(form: ColumnForm, column: &ValueColumn) {
+        let array = of(form, column).expect("an array");
+        let answer = AnswerColumn { name: "c".to_owned(), form };
+        let expected = built(&answer, column, column.len()).expect("values that fit");
+        assert!(*array == *expected, "{form:?} {column:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn arrays_of_columns_are_those_of_their_values(
+            rows in prop::collection::vec(
+                (any::<bool>(), -(1_i64 << 53)..=1 << 53, 0u32..4, any::<bool>()), 0..30,
+            ),
+            scale in 0u8..=22,
+            has_nulls in any::<bool>(),
+        ) {
+            let valid = || has_nulls.then(|| rows.iter().map(|row| row.0).collect::<Vec<bool>>());
+            let numbers = || {
+                let numbers = rows.iter().map(|row| row.1).collect::<Vec<i64>>();
+                TypedValues::new(numbers, valid())
+            };
+            let truths = TypedValues::new(rows.iter().map(|row| row.3).collect(), valid());
+            agree(ColumnForm::Bool, &ValueColumn::Truths(truths));
+            agree(ColumnForm::Whole, &ValueColumn::Decimals(numbers(), 0));
+            agree(ColumnForm::Time, &ValueColumn::Times(numbers()));
+            agree(ColumnForm::Double, &ValueColumn::Decimals(numbers(), scale));
+            #[expect(clippy::cast_precision_loss, reason = "up to 2^53")]
+            let doubles = rows.iter().map(|row| row.1 as f64 / 3.0).collect();
+            let doubles = ValueColumn::Doubles(TypedValues::new(doubles, valid()));
+            agree(ColumnForm::Double, &doubles);
+            let texts = vec![Value::string("a"), Value::string(""), Value::Null];
+            let codes = rows.iter().map(|row| if row.2 < 3 { row.2 } else { u32::MAX });
+            agree(ColumnForm::Text, &ValueColumn::Coded(codes.collect(), texts));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_to_the_values() {
+        let large = ValueColumn::Decimals(TypedValues::new(vec![(1 << 53) + 1], None), 1);
+        assert!(of(ColumnForm::Double, &large).is_none());
+        let fine = ValueColumn::Decimals(TypedValues::new(vec![1], None), 23);
+        assert!(of(ColumnForm::Double, &fine).is_none());
+        let numbers = ValueColumn::Coded(vec![0], vec![Value::integer(1)]);
+        assert!(of(ColumnForm::Text, &numbers).is_none());
+        assert!(of(ColumnForm::Decimal { scale: 1 }, &large).is_none());
+    }
+}
