@@ -66,6 +66,8 @@ export interface Answer {
   samples?: number[];
   /** With a series limit: which rows sum up the series beyond it. */
   other?: boolean[];
+  /** With a series limit or totals: what each row is. */
+  row_kinds?: ("group" | "other" | "total")[];
   time?: { from: string | null; to: string | null };
   /** The query as SQL. */
   sql?: string;
@@ -86,7 +88,8 @@ export interface QuerySpec {
   limit?: number;
   offset?: number;
   series?: number;
-  compare?: { shift: string };
+  totals?: boolean;
+  compare?: { shift: string; columns?: true };
 }
 
 export interface Table {

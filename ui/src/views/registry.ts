@@ -2,10 +2,22 @@
 // a folder with a manifest, and a line here.
 
 import type { ViewManifest } from "../query/viewManifest";
+import { bar } from "./bar/manifest";
 import { distribution } from "./distribution/manifest";
+import { number } from "./number/manifest";
 import { overview } from "./overview/manifest";
+import { pie } from "./pie/manifest";
 import { samples } from "./samples/manifest";
 import { table } from "./table/manifest";
 import { time } from "./time/manifest";
 
-export const VIEWS: readonly ViewManifest[] = [overview, time, table, distribution, samples];
+export const VIEWS: readonly ViewManifest[] = [
+  overview,
+  time,
+  table,
+  distribution,
+  samples,
+  bar,
+  pie,
+  number,
+];
