@@ -2,6 +2,7 @@
 // a folder with a manifest, and a line here.
 
 import type { ViewManifest } from "../query/viewManifest";
+import { area } from "./area/manifest";
 import { bar } from "./bar/manifest";
 import { distribution } from "./distribution/manifest";
 import { number } from "./number/manifest";
@@ -17,6 +18,7 @@ export const VIEWS: readonly ViewManifest[] = [
   table,
   distribution,
   samples,
+  area,
   bar,
   pie,
   number,
