@@ -5,6 +5,7 @@ import type { ViewManifest } from "../query/viewManifest";
 import { area } from "./area/manifest";
 import { bar } from "./bar/manifest";
 import { distribution } from "./distribution/manifest";
+import { heat } from "./heat/manifest";
 import { number } from "./number/manifest";
 import { overview } from "./overview/manifest";
 import { pie } from "./pie/manifest";
@@ -19,6 +20,7 @@ export const VIEWS: readonly ViewManifest[] = [
   distribution,
   samples,
   area,
+  heat,
   bar,
   pie,
   number,
