@@ -5,6 +5,7 @@ import type { ViewManifest } from "../query/viewManifest";
 import { area } from "./area/manifest";
 import { bar } from "./bar/manifest";
 import { distribution } from "./distribution/manifest";
+import { flame } from "./flame/manifest";
 import { heat } from "./heat/manifest";
 import { number } from "./number/manifest";
 import { overview } from "./overview/manifest";
@@ -24,4 +25,5 @@ export const VIEWS: readonly ViewManifest[] = [
   bar,
   pie,
   number,
+  flame,
 ];
