@@ -10,9 +10,12 @@ import { heat } from "./heat/manifest";
 import { number } from "./number/manifest";
 import { overview } from "./overview/manifest";
 import { pie } from "./pie/manifest";
+import { pivot } from "./pivot/manifest";
 import { samples } from "./samples/manifest";
+import { sankey } from "./sankey/manifest";
 import { table } from "./table/manifest";
 import { time } from "./time/manifest";
+import { treemap } from "./treemap/manifest";
 
 export const VIEWS: readonly ViewManifest[] = [
   overview,
@@ -26,4 +29,7 @@ export const VIEWS: readonly ViewManifest[] = [
   pie,
   number,
   flame,
+  treemap,
+  pivot,
+  sankey,
 ];
