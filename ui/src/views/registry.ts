@@ -13,7 +13,9 @@ import { pie } from "./pie/manifest";
 import { pivot } from "./pivot/manifest";
 import { samples } from "./samples/manifest";
 import { sankey } from "./sankey/manifest";
+import { scatter } from "./scatter/manifest";
 import { table } from "./table/manifest";
+import { tail } from "./tail/manifest";
 import { time } from "./time/manifest";
 import { treemap } from "./treemap/manifest";
 
@@ -32,4 +34,6 @@ export const VIEWS: readonly ViewManifest[] = [
   treemap,
   pivot,
   sankey,
+  scatter,
+  tail,
 ];
