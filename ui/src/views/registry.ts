@@ -7,6 +7,7 @@ import { bar } from "./bar/manifest";
 import { distribution } from "./distribution/manifest";
 import { flame } from "./flame/manifest";
 import { heat } from "./heat/manifest";
+import { map } from "./map/manifest";
 import { number } from "./number/manifest";
 import { overview } from "./overview/manifest";
 import { pie } from "./pie/manifest";
@@ -34,6 +35,7 @@ export const VIEWS: readonly ViewManifest[] = [
   treemap,
   pivot,
   sankey,
+  map,
   scatter,
   tail,
 ];
