@@ -7,9 +7,9 @@ const ROWS = 100;
 /** The rate of events is that of the last seconds. */
 export const RATE_SECONDS = 10;
 
-/** The newest rows that match, whatever the range of the query is. */
+/** The newest rows that match, whenever the range of the query ends. */
 export function tailSpec(resolved: ResolvedQuery): QuerySpec {
-  const { from: _from, to: _to, ...rest } = baseSpec(resolved);
+  const { to: _to, ...rest } = baseSpec(resolved);
   return { ...rest, limit: ROWS };
 }
 
