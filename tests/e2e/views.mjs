@@ -34,7 +34,7 @@ async function dragOn(page, from, to) {
 export const tests = [
   ["the views that fit stand in a row, and the menu says what the others need", async ({ page, url }) => {
     await open(page, `${url}/?${STILL}`);
-    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("button", { name: "More", exact: true }).click();
     await page.getByRole("menuitem", { name: /^Sankey/ }).click();
     await page.waitForURL(/view=sankey/);
     await page.getByTestId("misfit").getByText("needs two columns").waitFor();
@@ -57,7 +57,7 @@ export const tests = [
     await page.keyboard.press("Enter");
     await menu(page, "Samples").waitFor();
     await picture(page, "view-area");
-    await open(page, at(url, "area", "&by=service&show=p95(latency_us)"));
+    await page.goto(at(url, "area", "&by=service&show=p95(latency_us)"));
     await page.getByRole("button", { name: "Show events" }).click();
     await settled(page);
   }],
@@ -107,7 +107,7 @@ export const tests = [
     const [app] = await largest(url, "app");
     await open(page, at(url, "treemap", "&by=app&by=service"));
     await picture(page, "view-treemap");
-    await button(page, new RegExp(`^${app}( · |: )`)).first().click();
+    await button(page, new RegExp(`^${app}( · |: )`)).first().press("Enter");
     await onlyIs(page, url, `app = '${app}'`);
   }],
   ["a cell of the pivot is both of its groups", async ({ page, url }) => {
