@@ -119,6 +119,7 @@ export function buttonOf(label: string, press: (point: Point) => void) {
     onKeyDown: (event: React.KeyboardEvent) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
+      event.stopPropagation();
       press(placeOf(event));
     },
   } as const;
