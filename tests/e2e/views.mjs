@@ -45,6 +45,8 @@ export const tests = [
     await view(page, "Pivot").click();
     await page.waitForURL(/view=pivot/);
     await settled(page);
+    // Digits are typed into nothing: the choice of views has the focus.
+    await page.locator("#answer").focus();
     await page.keyboard.press("3");
     await page.waitForURL(/view=table/);
   }],
