@@ -68,6 +68,8 @@ export interface Answer {
   intervals?: (null | "too_few" | (number | string)[] | { low: number; high: number })[][];
   /** With a series limit: which rows sum up the series beyond it. */
   other?: boolean[];
+  /** With a series limit or totals: what each row is. */
+  row_kinds?: ("group" | "other" | "total")[];
   time?: { from: string | null; to: string | null };
   /** The query as SQL. */
   sql?: string;
@@ -88,7 +90,8 @@ export interface QuerySpec {
   limit?: number;
   offset?: number;
   series?: number;
-  compare?: { shift: string };
+  totals?: boolean;
+  compare?: { shift: string; columns?: true };
   /** Whether the answer has confidence intervals. It stands beside the query in a request. */
   intervals?: boolean;
 }

@@ -1,11 +1,11 @@
-import { AppShell, Box, Burger, Group, SegmentedControl, Text, Tooltip } from "@mantine/core";
+import { AppShell, Box, Burger, Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { type ReactNode, useCallback, useMemo, useState } from "react";
+import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import type { Column, Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { isIdentifier } from "../explore/columnRanking";
 import { useColumnStats } from "../explore/columnStats";
-import { type Explore, ExploreContext, type Mark } from "../explore/context";
+import { type Explore, ExploreContext, type Mark, useExplore } from "../explore/context";
 import { fitToColumns } from "../explore/fitToColumns";
 import { IgnoredNote } from "../explore/IgnoredNote";
 import { MarkMenu } from "../explore/MarkMenu";
@@ -16,8 +16,9 @@ import { Sidebar } from "../explore/Sidebar";
 import type { Query } from "../query/query";
 import type { ResolvedQuery } from "../query/spec";
 import { rangeOf, rangeWithData } from "../query/time";
-import { type IgnoredPart, withView } from "../query/viewManifest";
+import { type IgnoredPart, type Repair, withView } from "../query/viewManifest";
 import { VIEWS } from "../views/registry";
+import { ViewChoice } from "./ViewChoice";
 
 /** One table, one query: the sidebar at the left, the answer at the right. */
 export function ExplorePage(props: {
@@ -96,7 +97,11 @@ export function ExplorePage(props: {
         </AppShell.Navbar>
         <AppShell.Main id="answer" tabIndex={-1}>
           <Box mb="md" className="views">
-            <ViewChoice kind={query.view.kind} onChange={(kind) => commit(withView(query, kind))} />
+            <ViewChoice
+              resolved={explore.resolved}
+              views={VIEWS}
+              onChange={(kind) => commit(withView(query, kind))}
+            />
           </Box>
           <Box hiddenFrom="sm">
             <QueryLine onOpen={sidebar.open} />
@@ -115,35 +120,38 @@ function ShownView({ resolved }: { resolved: ResolvedQuery }) {
   const view = VIEWS.find(({ kind }) => kind === resolved.query.view.kind);
   if (!view) return null;
   const plan = view.plan(resolved);
-  if ("spec" in plan) return <view.component spec={plan.spec} />;
-  return (
-    <Text c="dimmed" py={48} ta="center">
-      {plan.misfit}
-    </Text>
-  );
+  if ("spec" in plan) {
+    return (
+      <Suspense fallback={<Skeleton h={320} aria-label="Loading the view" />}>
+        <view.component spec={plan.spec} />
+      </Suspense>
+    );
+  }
+  return <Misfit misfit={plan.misfit} repairs={plan.repairs ?? []} />;
 }
 
-function ViewChoice(props: { kind: string; onChange: (kind: string) => void }) {
-  const { kind: shown, onChange } = props;
+/** Why a view cannot show the query, and what would help. */
+function Misfit({ misfit, repairs }: { misfit: string; repairs: readonly Repair[] }) {
+  const { loadStats, commit } = useExplore();
+  // The best columns are known by their statistics.
+  useEffect(loadStats, [loadStats]);
   return (
-    <SegmentedControl
-      size="xs"
-      aria-label="View"
-      value={shown}
-      onChange={onChange}
-      data={VIEWS.map(({ kind, name, icon: Icon }, at) => ({
-        value: kind,
-        label: (
-          <Tooltip label={`${name} (key ${at + 1})`} openDelay={500}>
-            <Group gap={6} wrap="nowrap" px={4}>
-              <Icon size={15} />
-              <Text span size="xs" className={kind === shown ? "" : "wide-only"}>
-                {name}
-              </Text>
-            </Group>
-          </Tooltip>
-        ),
-      }))}
-    />
+    <Stack align="center" gap="sm" py={48} data-testid="misfit">
+      <Text c="dimmed" ta="center">
+        {misfit}
+      </Text>
+      <Group justify="center">
+        {repairs.map(({ label, query }, at) => (
+          <Button
+            key={label}
+            size="xs"
+            variant={at === 0 ? "filled" : "default"}
+            onClick={() => commit(query)}
+          >
+            {label}
+          </Button>
+        ))}
+      </Group>
+    </Stack>
   );
 }

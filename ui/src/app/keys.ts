@@ -3,8 +3,6 @@
 import { useHotkeys } from "@mantine/hooks";
 import { PREVIOUS, type Query } from "../query/query";
 import { goLive, stepRange } from "../query/time";
-import { withView } from "../query/viewManifest";
-import { VIEWS } from "../views/registry";
 
 export const KEYS: readonly (readonly [string, string])[] = [
   ["/", "filter; twice: search all columns"],
@@ -12,7 +10,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["m", "measure"],
   ["t", "time range"],
   ["c", "compare with the previous period"],
-  [`1 – ${VIEWS.length}`, "the views"],
+  ["1 – 9", "the views that fit the query"],
   ["[ ]", "earlier, later"],
   ["z", "zoom out"],
   [".", "live: refresh every 5 seconds"],
@@ -46,12 +44,6 @@ export function useKeys(
   help: () => void,
 ): void {
   const change = (next: (query: Query) => Query) => () => query && commit(next(query));
-  const views = VIEWS.flatMap(({ kind }, at) =>
-    typed(
-      String(at + 1),
-      change((it) => withView(it, kind)),
-    ),
-  );
   useHotkeys([
     ...typed("/", focus("filter-input")),
     ["g", focus("group-input")],
@@ -68,7 +60,6 @@ export function useKeys(
     ...typed("?", help),
     ["mod+Enter", again],
     ["mod+Z", () => window.history.back()],
-    ...views,
   ]);
   // A second `/` arrives in the filter's own field, where it would begin no filter.
   const quiet = { preventDefault: false };

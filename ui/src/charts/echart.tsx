@@ -2,13 +2,11 @@
 // and writes the texts of tooltips (echart-tip).
 
 import { useComputedColorScheme } from "@mantine/core";
-import { CustomChart, LineChart } from "echarts/charts";
-import { GridComponent, MarkLineComponent } from "echarts/components";
-import { type EChartsCoreOption, type EChartsType, init, use } from "echarts/core";
-import { CanvasRenderer } from "echarts/renderers";
+import type { EChartsCoreOption, EChartsType } from "echarts/core";
 import { type RefObject, useEffect, useRef, useState } from "react";
 
-use([LineChart, CustomChart, GridComponent, MarkLineComponent, CanvasRenderer]);
+/** ECharts, loaded while the page asks its first query: the page itself is painted before. */
+const painter = import("./echart-painter");
 
 export type { EChartsCoreOption as ChartOption };
 
@@ -71,28 +69,31 @@ interface EChartProps {
 /** A canvas with a chart. Series keep their views by their `id`s; those no longer given vanish. */
 export function EChart({ option, width, height, label }: EChartProps) {
   const place = useRef<HTMLDivElement>(null);
-  const chart = useRef<EChartsType | null>(null);
+  const [chart, setChart] = useState<EChartsType | null>(null);
   const size = useRef({ width, height });
 
   useEffect(() => {
-    const element = place.current;
-    if (!element) return;
-    const made = init(element, null, { renderer: "canvas", ...size.current });
-    chart.current = made;
+    let made: EChartsType | null = null;
+    let gone = false;
+    void painter.then(({ init }) => {
+      if (gone || !place.current) return;
+      made = init(place.current, null, { renderer: "canvas", ...size.current });
+      setChart(made);
+    });
     return () => {
-      chart.current = null;
-      made.dispose();
+      gone = true;
+      made?.dispose();
     };
   }, []);
 
   useEffect(() => {
     size.current = { width, height };
-    chart.current?.resize({ width, height, silent: true });
-  }, [width, height]);
+    chart?.resize({ width, height, silent: true });
+  }, [chart, width, height]);
 
   useEffect(() => {
-    chart.current?.setOption({ animation: false, ...option }, { notMerge: true });
-  }, [option]);
+    chart?.setOption({ animation: false, ...option }, { notMerge: true });
+  }, [chart, option]);
 
   return <div ref={place} role="img" aria-label={label} style={{ width, height }} />;
 }

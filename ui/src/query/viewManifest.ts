@@ -16,8 +16,17 @@ export interface IgnoredPart {
 /** A part of the shared query that only some views draw. */
 export type SharedPart = "groups" | "measures" | "comparison";
 
+/** A change of the query with which a view can show it. */
+export interface Repair {
+  /** What a button says: `Group by service`. */
+  readonly label: string;
+  readonly query: Query;
+}
+
 /** The first request of a view; or a sentence that says why it cannot show these columns. */
-export type ViewPlan = { readonly spec: QuerySpec } | { readonly misfit: string };
+export type ViewPlan =
+  | { readonly spec: QuerySpec }
+  | { readonly misfit: string; readonly repairs?: readonly Repair[] };
 
 /** One option of a view, and its key in the address. */
 export interface ViewOption<Value = unknown> {
@@ -41,6 +50,8 @@ export interface ViewManifest {
   readonly options: readonly ViewOption[];
   readonly shows: readonly SharedPart[];
   plan(resolved: ResolvedQuery): ViewPlan;
+  /** Whether a query that the view can show asks for it more than for most other views. */
+  suggests?(resolved: ResolvedQuery): boolean;
   /** Makes the query fit the columns, and says what of it had to be ignored. */
   repair?(
     query: Query,

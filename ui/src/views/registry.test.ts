@@ -45,9 +45,9 @@ describe("a view that is registered", () => {
     text: String,
     invalid: "is no number of tiles",
   };
-  const treemap: ViewManifest = {
-    kind: "treemap",
-    name: "Treemap",
+  const mosaic: ViewManifest = {
+    kind: "mosaic",
+    name: "Mosaic",
     icon: IconTable,
     options: [SIZE, TILES],
     shows: ["groups"],
@@ -62,20 +62,20 @@ describe("a view that is registered", () => {
     repair: (query, columns) => withoutMisfit(query, SIZE, columns, "is not a number column"),
     component: () => null,
   };
-  const views = [...VIEWS, treemap];
+  const views = [...VIEWS, mosaic];
   const columns = [
     { name: "bytes", type: "number" },
     { name: "host", type: "string" },
   ] as Column[];
-  const shown = withView(defaultQuery("t"), "treemap");
+  const shown = withView(defaultQuery("t"), "mosaic");
   const query = withOption(withOption(shown, SIZE, "bytes"), TILES, 5);
 
   it("has its options in the address and gets them back", () => {
     const url = urlOf(query, views);
-    expect(url).toBe("?table=t&view=treemap&size=bytes&tiles=5");
+    expect(url).toBe("?table=t&view=mosaic&size=bytes&tiles=5");
     expect(readQuery(url, views)).toEqual({ query, ignored: [] });
-    expect(urlOf(withOption(query, TILES, 20), views)).toBe("?table=t&view=treemap&size=bytes");
-    const invalid = readQuery("?table=t&view=treemap&tiles=many", views);
+    expect(urlOf(withOption(query, TILES, 20), views)).toBe("?table=t&view=mosaic&size=bytes");
+    const invalid = readQuery("?table=t&view=mosaic&tiles=many", views);
     expect(invalid.query).toEqual(shown);
     expect(invalid.ignored).toEqual([{ part: "tiles=many", why: "is no number of tiles" }]);
   });
@@ -88,7 +88,7 @@ describe("a view that is registered", () => {
 
   it("says what it asks, or why it does not fit", () => {
     const range = { from: 0, to: 1000 };
-    expect(treemap.plan({ query, columns, range })).toEqual({
+    expect(mosaic.plan({ query, columns, range })).toEqual({
       spec: {
         table: "t",
         from: "1970-01-01T00:00:00.000Z",
@@ -97,7 +97,7 @@ describe("a view that is registered", () => {
         limit: 5,
       },
     });
-    expect(treemap.plan({ query: shown, columns, range })).toEqual({ misfit: "Choose a column." });
+    expect(mosaic.plan({ query: shown, columns, range })).toEqual({ misfit: "Choose a column." });
   });
 
   it("repairs what does not fit the columns", () => {
@@ -117,7 +117,7 @@ describe("a view that is registered", () => {
   });
 
   it("keeps a query that is grouped, as it shows groups", () => {
-    expect(toggleGroup(query, "host", views).view.kind).toBe("treemap");
+    expect(toggleGroup(query, "host", views).view.kind).toBe("mosaic");
     expect(toggleGroup(withView(query, "samples"), "host", views).view.kind).toBe("time");
   });
 });

@@ -1,0 +1,155 @@
+// The views beside the five first ones: each is drawn from the demo, compared, and narrowed by the
+// menu of a mark. Numbers are compared with the same query without the page.
+import { strict as assert } from "node:assert";
+import { ask, corner, IN_STILL, keys, menu, open, picture, rowsBehind, settled, STILL, view } from "./steps.mjs";
+
+const at = (url, kind, more = "") => `${url}/?${STILL}&view=${kind}${more}`;
+const button = (page, name) => page.getByTestId("view").getByRole("button", { name });
+
+/** The largest group of a column, and how many events it has. */
+const largest = async (url, column) =>
+  (await ask(url, `SELECT ${column}, count(*) FROM requests WHERE ${IN_STILL} AND ${column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 1`))[0];
+
+/** Chooses "Only" of the open menu; the corner then tells as many rows as the condition has. */
+async function onlyIs(page, url, condition) {
+  await menu(page, "Only").click();
+  await page.waitForURL(/(filter|where)=/);
+  const [[rows]] = await ask(url, `SELECT raw_count(*) FROM requests WHERE ${IN_STILL} AND ${condition}`);
+  assert.ok(rows > 0);
+  await page.goto(page.url().replace(/view=\w+/, "view=samples"));
+  assert.equal(await rowsBehind(page), rows);
+}
+
+/** Opens the menu at a place of the chart, from 0 to 1 of its ground. */
+async function dragOn(page, from, to) {
+  const box = await page.getByTestId("view").getByRole("slider").boundingBox();
+  const place = ([x, y]) => [box.x + box.width * x, box.y + box.height * y];
+  await page.mouse.move(...place(from));
+  await page.mouse.down();
+  await page.mouse.move(...place(to), { steps: 4 });
+  await page.mouse.up();
+  await menu(page, "Only").waitFor();
+}
+
+export const tests = [
+  ["the views that fit stand in a row, and the menu says what the others need", async ({ page, url }) => {
+    await open(page, `${url}/?${STILL}`);
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("menuitem", { name: /^Sankey/ }).click();
+    await page.waitForURL(/view=sankey/);
+    await page.getByTestId("misfit").getByText("needs two columns").waitFor();
+    await page.getByTestId("misfit").getByRole("button", { name: /^Group by .* and / }).click();
+    await settled(page);
+    assert.equal(keys(page).getAll("by").length, 2);
+    // Two groups suggest a pivot, which therefore is in the row.
+    await view(page, "Pivot").click();
+    await page.waitForURL(/view=pivot/);
+    await settled(page);
+    // Digits are typed into nothing: the choice of views has the focus.
+    await page.locator("#answer").focus();
+    await page.keyboard.press("3");
+    await page.waitForURL(/view=table/);
+  }],
+  ["stacked areas are amounts or shares", async ({ page, url }) => {
+    await open(page, at(url, "area", "&by=service&compare=7d"));
+    await page.getByText("Shares", { exact: true }).last().click();
+    await page.waitForURL(/stack=share/);
+    await settled(page);
+    await page.getByTestId("view").getByRole("slider").press("End");
+    await page.keyboard.press("Enter");
+    await menu(page, "Samples").waitFor();
+    await picture(page, "view-area");
+    await page.goto(at(url, "area", "&by=service&show=p95(latency_us)"));
+    await page.getByRole("button", { name: "Show events" }).click();
+    await settled(page);
+  }],
+  ["bars are groups, with what they were before", async ({ page, url }) => {
+    const [service] = await largest(url, "service");
+    await open(page, at(url, "bar", "&by=service&compare=7d"));
+    await picture(page, "view-bar");
+    await button(page, new RegExp(`^${service}: .* events, [+−]`)).click();
+    await onlyIs(page, url, `service = '${service}'`);
+  }],
+  ["shares have a slice for each group", async ({ page, url }) => {
+    const [service, events] = await largest(url, "service");
+    const [[all]] = await ask(url, `SELECT count(*) FROM requests WHERE ${IN_STILL}`);
+    await open(page, at(url, "pie", "&by=service"));
+    await picture(page, "view-pie");
+    const share = `${((events / all) * 100).toFixed(1)} %`;
+    await button(page, new RegExp(`^${service}: .*, ${share}$`)).click();
+    await onlyIs(page, url, `service = '${service}'`);
+  }],
+  ["big numbers are of all rows", async ({ page, url }) => {
+    const [[events]] = await ask(url, `SELECT count(*) FROM requests WHERE ${IN_STILL}`);
+    await open(page, at(url, "number", "&compare=7d"));
+    await picture(page, "view-number");
+    await page.getByTitle(events.toLocaleString("en-US"), { exact: true }).click();
+    await menu(page, "Samples").click();
+    await page.waitForURL(/view=samples/);
+  }],
+  ["a box on the heat map becomes filters", async ({ page, url }) => {
+    await open(page, at(url, "heat", "&of=latency_us"));
+    await picture(page, "view-heat");
+    await dragOn(page, [0.3, 0.3], [0.6, 0.6]);
+    await menu(page, "Only").click();
+    await page.waitForURL(/filter=/);
+    assert.deepEqual(keys(page).getAll("filter").map((it) => it.split(" ").slice(0, 2).join(" ")), ["latency_us >=", "latency_us <"]);
+    await settled(page);
+    await page.goto(at(url, "heat", "&of=latency_us&compare=7d"));
+    await page.getByText("Blue cells have more events").waitFor();
+  }],
+  ["a frame of the flame graph narrows to the stacks that begin so", async ({ page, url }) => {
+    const [[frame]] = await ask(url, `SELECT prefixes(stack) AS p, count(*) FROM requests WHERE ${IN_STILL} GROUP BY 1 HAVING cardinality(p) = 1 ORDER BY 2 DESC LIMIT 1`);
+    await open(page, at(url, "flame", "&compare=7d"));
+    await picture(page, "view-flame");
+    await button(page, new RegExp(`^${frame[0]}: `)).first().click();
+    await onlyIs(page, url, `includes_start(stack, '${frame[0]}')`);
+  }],
+  ["tiles of the treemap lie within tiles", async ({ page, url }) => {
+    const [app] = await largest(url, "app");
+    await open(page, at(url, "treemap", "&by=app&by=service"));
+    await picture(page, "view-treemap");
+    await button(page, new RegExp(`^${app}( · |: )`)).first().press("Enter");
+    await onlyIs(page, url, `app = '${app}'`);
+  }],
+  ["a cell of the pivot is both of its groups", async ({ page, url }) => {
+    const [service] = await largest(url, "service");
+    await open(page, at(url, "pivot", "&by=service&by=status"));
+    await picture(page, "view-pivot");
+    await button(page, new RegExp(`^${service} · 200: `)).click();
+    await onlyIs(page, url, `service = '${service}' AND status = 200`);
+  }],
+  ["a node of the sankey is one value of its stage", async ({ page, url }) => {
+    const [center] = await largest(url, "datacenter");
+    await open(page, at(url, "sankey", "&by=app&by=service&by=datacenter"));
+    await picture(page, "view-sankey");
+    await button(page, new RegExp(`^datacenter: ${center}: `)).press("Enter");
+    await onlyIs(page, url, `datacenter = '${center}'`);
+  }],
+  ["a country of the map is its rows", async ({ page, url }) => {
+    await open(page, at(url, "map", "&compare=7d"));
+    await picture(page, "view-map");
+    await button(page, /^Germany \(DE\): /).press("Enter");
+    await onlyIs(page, url, "country = 'DE'");
+  }],
+  ["a box on the scatter plot becomes filters on both columns", async ({ page, url }) => {
+    await open(page, at(url, "scatter", "&x=bytes&y=latency_us"));
+    await picture(page, "view-scatter");
+    await page.getByText("2,000 stored rows, chosen at random").waitFor();
+    await dragOn(page, [0.3, 0.3], [0.6, 0.6]);
+    await menu(page, "Only").click();
+    await page.waitForURL(/filter=/);
+    const columns = keys(page).getAll("filter").map((it) => it.split(" ")[0]);
+    assert.deepEqual(columns, ["bytes", "bytes", "latency_us", "latency_us"]);
+  }],
+  ["the live tail follows the newest rows until it is paused", async ({ page, url }) => {
+    await open(page, `${url}/?table=requests&from=-1h&view=tail`);
+    const newest = () => page.locator("table.samples tbody tr td.cell").first().innerText();
+    const before = await newest();
+    await page.waitForFunction((text) => document.querySelector("table.samples tbody td.cell")?.innerText !== text, before);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByRole("button", { name: "Resume" }).waitFor();
+    await corner(page).waitFor();
+    await picture(page, "view-tail");
+  }],
+];

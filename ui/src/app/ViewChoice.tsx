@@ -1,0 +1,97 @@
+import { Button, Group, Indicator, Menu, SegmentedControl, Text, Tooltip } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { IconDots } from "@tabler/icons-react";
+import { useMemo } from "react";
+import type { ResolvedQuery } from "../query/spec";
+import type { ViewManifest } from "../query/viewManifest";
+import { type FittingView, fittingViews, rowOf } from "./fittingViews";
+
+/** The views that fit the query as a row, with the keys 1 to 9; the others in a menu. */
+export function ViewChoice(props: {
+  resolved: ResolvedQuery;
+  views: readonly ViewManifest[];
+  onChange: (kind: string) => void;
+}) {
+  const { resolved, views, onChange } = props;
+  const shown = resolved.query.view.kind;
+  const fitting = useMemo(() => fittingViews(resolved, views), [resolved, views]);
+  const row = rowOf(fitting, shown);
+  const keys = row.flatMap(({ view }, at): [string, () => void][] => {
+    const run = () => onChange(view.kind);
+    // Where a digit stands is a matter of the keyboard.
+    return [
+      [String(at + 1), run],
+      [`shift+${at + 1}`, run],
+    ];
+  });
+  useHotkeys(keys);
+  return (
+    <Group gap={6} wrap="nowrap" w="max-content">
+      <SegmentedControl
+        size="xs"
+        aria-label="View"
+        value={shown}
+        onChange={onChange}
+        data={row.map((it, at) => ({
+          value: it.view.kind,
+          label: <RowLabel of={it} place={at + 1} isShown={it.view.kind === shown} />,
+        }))}
+      />
+      <MoreViews views={fitting.filter((it) => !row.includes(it))} onChange={onChange} />
+    </Group>
+  );
+}
+
+function RowLabel({ of, place, isShown }: { of: FittingView; place: number; isShown: boolean }) {
+  const { view, suggested } = of;
+  const Icon = view.icon;
+  const why = suggested ? ", suggested for this query" : "";
+  return (
+    <Tooltip label={`${view.name} (key ${place})${why}`} openDelay={500}>
+      <Group gap={6} wrap="nowrap" px={4}>
+        <Indicator size={6} offset={1} disabled={!suggested || isShown} display="flex">
+          <Icon size={15} />
+        </Indicator>
+        <Text span size="xs" className={isShown ? "" : "wide-only"}>
+          {view.name}
+        </Text>
+      </Group>
+    </Tooltip>
+  );
+}
+
+/** Views that do not stand in the row; of those that do not fit, why. */
+function MoreViews(props: { views: readonly FittingView[]; onChange: (kind: string) => void }) {
+  const { views, onChange } = props;
+  const fit = views.filter(({ misfit }) => misfit === null);
+  const others = views.filter(({ misfit }) => misfit !== null);
+  if (views.length === 0) return null;
+  const item = ({ view, misfit }: FittingView) => (
+    <Menu.Item
+      key={view.kind}
+      leftSection={<view.icon size={15} />}
+      onClick={() => onChange(view.kind)}
+    >
+      <Text size="xs">{view.name}</Text>
+      {misfit !== null && (
+        <Text size="xs" c="dimmed">
+          {misfit}
+        </Text>
+      )}
+    </Menu.Item>
+  );
+  return (
+    <Menu shadow="md" width={300} position="bottom-end">
+      <Menu.Target>
+        <Button size="xs" fw={400} variant="default" leftSection={<IconDots size={14} />}>
+          More
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown mah="70vh" style={{ overflowY: "auto" }}>
+        {fit.map(item)}
+        {others.length > 0 && <Menu.Label>These need another query</Menu.Label>}
+        {others.map(item)}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,62 @@
+import { short } from "../../base/format";
+import type { Point } from "../echart-tip";
+import {
+  buttonOf,
+  changeText,
+  FEW,
+  type Mark,
+  type Measured,
+  markText,
+  useMarkTip,
+} from "../marks";
+import styles from "./bars.module.css";
+import { barOf, barScale } from "./layout";
+
+/** Horizontal bars, one for each mark; a line across a bar is its value before. */
+export function BarsChart(props: {
+  marks: readonly Mark[];
+  measured: Measured;
+  onPick: (mark: Mark, point: Point) => void;
+}) {
+  const { marks, measured, onPick } = props;
+  const { tip, over, clear } = useMarkTip(measured);
+  const scale = barScale(marks);
+  const compared = measured.shift !== "";
+  return (
+    <ul className={styles.bars} data-compared={compared} aria-label={measured.label}>
+      {marks.map((mark) => {
+        const { left, width, before } = barOf(mark, scale);
+        const press = (point: Point) => {
+          clear();
+          onPick(mark, point);
+        };
+        return (
+          <li key={mark.key}>
+            <div
+              className={styles.row}
+              data-few={!mark.isOther && mark.samples < FEW}
+              {...buttonOf(markText(mark, measured), press)}
+              {...over(mark)}
+            >
+              <span className={styles.name} dir="auto">
+                {mark.label}
+              </span>
+              <span className={styles.track}>
+                <i
+                  style={{ left: `${left}%`, width: `${width}%`, background: mark.colour }}
+                  data-negative={(mark.value ?? 0) < 0}
+                />
+                {compared && before !== null && (
+                  <b style={{ left: `${before}%` }} aria-hidden="true" />
+                )}
+              </span>
+              <span className={styles.value}>{mark.value === null ? "–" : short(mark.value)}</span>
+              {compared && <span className={styles.change}>{changeText(mark, measured)}</span>}
+            </div>
+          </li>
+        );
+      })}
+      {tip}
+    </ul>
+  );
+}

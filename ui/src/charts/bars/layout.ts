@@ -1,0 +1,34 @@
+// Where bars begin and end, in hundredths of the width.
+
+import type { Mark } from "../marks";
+
+/** The values that the left and the right edge stand for; zero is always within. */
+export interface BarScale {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** A scale that holds all values, those before as well. */
+export function barScale(marks: readonly Mark[]): BarScale {
+  let [low, high] = [0, 0];
+  for (const { value, before } of marks) {
+    for (const it of [value, before]) {
+      if (it === null || !Number.isFinite(it)) continue;
+      low = Math.min(low, it);
+      high = Math.max(high, it);
+    }
+  }
+  return low === high ? { low, high: low + 1 } : { low, high };
+}
+
+/** A bar from zero to the mark's value, and the place of the value before. */
+export function barOf({ value, before }: Mark, { low, high }: BarScale) {
+  const place = (at: number) => ((at - low) / (high - low)) * 100;
+  const zero = place(0);
+  const end = place(value !== null && Number.isFinite(value) ? value : 0);
+  return {
+    left: Math.min(zero, end),
+    width: Math.abs(end - zero),
+    before: before === null || !Number.isFinite(before) ? null : place(before),
+  };
+}

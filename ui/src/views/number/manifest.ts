@@ -1,0 +1,15 @@
+import { IconNumber123 } from "@tabler/icons-react";
+import { lazy } from "react";
+import type { ViewManifest } from "../../query/viewManifest";
+import { timeSpec } from "../time/spec";
+import { numberQuery } from "./spec";
+
+export const number: ViewManifest = {
+  kind: "number",
+  name: "Big number",
+  icon: IconNumber123,
+  options: [],
+  shows: ["measures", "comparison"],
+  plan: (resolved) => ({ spec: timeSpec(numberQuery(resolved)) }),
+  component: lazy(() => import("./NumberView")),
+};

@@ -1,0 +1,18 @@
+// The requests of big numbers: the measures of all rows, and over time.
+
+import type { QuerySpec } from "../../api/types";
+import { aggregatesOf, baseSpec, compareOf, type ResolvedQuery } from "../../query/spec";
+
+/** The query without its groups. */
+export function numberQuery(resolved: ResolvedQuery): ResolvedQuery {
+  return { ...resolved, query: { ...resolved.query, group: [] } };
+}
+
+/** Each measure over the whole range, and over the compared one. */
+export function wholeSpec(resolved: ResolvedQuery): QuerySpec {
+  return {
+    ...baseSpec(resolved),
+    aggregates: aggregatesOf(resolved.query),
+    ...compareOf(resolved.query, resolved.range),
+  };
+}

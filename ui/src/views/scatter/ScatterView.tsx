@@ -1,0 +1,150 @@
+import { Group, Paper, Select, Skeleton, Text } from "@mantine/core";
+import { useEffect, useMemo } from "react";
+import { numberOf } from "../../api/client";
+import type { Answer, Cell, QuerySpec } from "../../api/types";
+import { OTHER_COLOUR, strokesOf } from "../../base/colours";
+import { counted, short } from "../../base/format";
+import type { Point } from "../../charts/echart-tip";
+import { type Dot, type DotBox, ScatterChart } from "../../charts/scatter/ScatterChart";
+import { useAnswer } from "../../explore/answers";
+import { cellText } from "../../explore/CellText";
+import { useExplore } from "../../explore/context";
+import { ViewFrame } from "../../explore/ViewFrame";
+import { excludeRange, withFilter } from "../../query/edit";
+import type { Query } from "../../query/query";
+import { optionOf, withOption } from "../../query/viewManifest";
+import { axesOf, X, Y } from "./options";
+import { beforeSpec, ROWS_MOST } from "./spec";
+
+const HEIGHT = 460;
+
+/** Rows by two of their numbers, chosen at random; coloured by the first group. */
+export default function ScatterView({ spec }: { spec: QuerySpec }) {
+  const { resolved, query, columns, statsLoaded, loadStats, commit } = useExplore();
+  const chooses = !statsLoaded && (optionOf(query, X) === "" || optionOf(query, Y) === "");
+  useEffect(() => {
+    if (chooses) loadStats();
+  }, [chooses, loadStats]);
+  const axes = axesOf(resolved);
+  const result = useAnswer(chooses ? null : spec);
+  const before = useAnswer(chooses || !axes ? null : beforeSpec(resolved, axes));
+  if (chooses || !axes) return <Skeleton h={HEIGHT} aria-label="Choosing columns" />;
+  const names = columns.filter(({ type }) => type === "number").map(({ name }) => name);
+  const choice = (label: string, value: string, option: typeof X) => (
+    <Select
+      size="xs"
+      w={160}
+      searchable
+      aria-label={label}
+      data={names}
+      value={value}
+      allowDeselect={false}
+      onChange={(name) => name && commit(withOption(query, option, name))}
+    />
+  );
+  return (
+    <ViewFrame
+      title="Rows by"
+      spec={spec}
+      result={{ ...result, isFetching: result.isFetching || before.isFetching }}
+      height={HEIGHT}
+      tools={
+        <Group gap="xs">
+          {choice("To the right", axes.x, X)}
+          {choice("Upwards", axes.y, Y)}
+        </Group>
+      }
+    >
+      {(answer) => (
+        <Rows answer={answer} before={query.compare === "" ? undefined : before.data} axes={axes} />
+      )}
+    </ViewFrame>
+  );
+}
+
+function Rows(props: {
+  answer: Answer;
+  before: Answer | undefined;
+  axes: { x: string; y: string };
+}) {
+  const { answer, before, axes } = props;
+  const { query, zone, openMenu } = useExplore();
+  const dots = useMemo(() => {
+    const type = answer.columns[2]?.type ?? "string";
+    const text = (cell: Cell | undefined) =>
+      cell === undefined ? "" : cellText(cell, type, zone, true);
+    const colours = strokesOf(largest(answer.rows.map((row) => text(row[2]))).sort());
+    const read = (of: Answer, isBefore: boolean) =>
+      of.rows.flatMap((row): Dot[] => {
+        const [x, y] = [numberOf(row[0]), numberOf(row[1])];
+        if (x === null || y === null || !Number.isFinite(x) || !Number.isFinite(y)) return [];
+        const label = text(row[2]);
+        const colour = colours.get(label)?.colour ?? OTHER_COLOUR;
+        return [{ x, y, label, colour: isBefore ? OTHER_COLOUR : colour, before: isBefore }];
+      });
+    return [...(before ? read(before, true) : []), ...read(answer, false)];
+  }, [answer, before, zone]);
+  const within = (box: DotBox) => (from: Query) =>
+    (["x", "y"] as const).reduce((it, axis) => {
+      const [low, high] = box[axis];
+      const column = axes[axis];
+      const above = withFilter(it, { column, operator: ">=", values: [String(low)] });
+      return withFilter(above, { column, operator: "<=", values: [String(high)] });
+    }, from);
+  const pickBox = (box: DotBox, point: Point) => {
+    const ends = ([low, high]: readonly [number, number]) => `${short(low)} – ${short(high)}`;
+    openMenu({
+      label: `${axes.x} ${ends(box.x)}, ${axes.y} ${ends(box.y)}`,
+      picks: [],
+      point,
+      narrow: within(box),
+    });
+  };
+  const pickDot = ({ x, y }: Dot, point: Point) => {
+    const at = (column: string, value: number) => ({
+      column,
+      operator: "=" as const,
+      values: [String(value)],
+    });
+    openMenu({
+      label: `${axes.x} ${short(x)}, ${axes.y} ${short(y)}`,
+      picks: [],
+      point,
+      narrow: (it) => withFilter(withFilter(it, at(axes.x, x)), at(axes.y, y)),
+      without: (it) =>
+        excludeRange(
+          it,
+          { ...at(axes.x, x), operator: ">=" },
+          { ...at(axes.x, x), operator: "<=" },
+        ),
+    });
+  };
+  if (dots.length === 0) {
+    return (
+      <Text c="dimmed" py={48} ta="center">
+        No row here has values in both columns.
+      </Text>
+    );
+  }
+  return (
+    <Paper withBorder p="xs">
+      <ScatterChart dots={dots} names={axes} height={HEIGHT} onBox={pickBox} onDot={pickDot} />
+      <Text size="xs" c="dimmed" mt={4} role="note">
+        {counted(answer.rows.length, "stored row")}
+        {answer.rows.length >= ROWS_MOST ? ", chosen at random" : ""}
+        {before ? "; rings are of the compared time" : ""}
+        {query.group.length > 0 ? `; colours by ${query.group[0]}` : ""}. Drag a box to select.
+      </Text>
+    </Paper>
+  );
+}
+
+/** The most frequent texts, no more than there are colours. */
+function largest(texts: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 10)
+    .map(([text]) => text);
+}
