@@ -140,20 +140,20 @@ fn assert_honest(what: &str, rate: impl Fn(&Row) -> i64) {
 
 /// Checks how many of the intervals of each output contain the true value.
 fn assert_coverage(what: &str, within: impl Fn(usize) -> Option<u32>) {
-    assert_within((what, DRAWS), &COVERAGE, within);
+    assert_within(what, &COVERAGE, within);
 }
 
 /// Checks that these shares of the intervals contain the true value.
 #[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
 fn assert_within(
-    (what, draws): (&str, u64),
+    what: &str,
     expected: &RangeInclusive<f64>,
     within: impl Fn(usize) -> Option<u32>,
 ) {
     let mut failures = Vec::new();
     for (index, output) in OUTPUTS.iter().enumerate() {
         let Some(within) = within(index) else { continue };
-        let coverage = f64::from(within) / draws as f64;
+        let coverage = f64::from(within) / DRAWS as f64;
         println!("seed {SEED}, {what}, {output}: {coverage:.3} within");
         if !expected.contains(&coverage) {
             failures.push(format!("{output}: {coverage}"));
@@ -238,16 +238,12 @@ fn sample_of_users(rows: &[Row], rate: impl Fn(&Row) -> i64, random: &mut Random
 /// A multiple of all rates.
 const DRAWN: u64 = 1_000_000;
 
-fn assert_honest_by_user(
-    (what, draws): (&str, u64),
-    rate: impl Fn(&Row) -> i64,
-    coverage: RangeInclusive<f64>,
-) {
+fn assert_honest_by_user(what: &str, rate: impl Fn(&Row) -> i64, coverage: RangeInclusive<f64>) {
     let rows = population_of_users();
     let user = name("user");
     let truths = truths(&rows, &answer(&rows));
     let mut within = [0_u32; OUTPUTS.len()];
-    for draw in 0..draws {
+    for draw in 0..DRAWS {
         let kept = sample_of_users(&rows, &rate, &mut Random::new(derive(SEED, draw)));
         let sampled = answer_by(&kept, Some(&user));
         for (index, interval) in sampled.intervals[0].iter().enumerate() {
@@ -262,21 +258,19 @@ fn assert_honest_by_user(
             within[index] += u32::from(low <= truths[index] && truths[index] <= high);
         }
     }
-    assert_within((what, draws), &coverage, |index| {
-        (!is_percentile(index)).then_some(within[index])
-    });
+    assert_within(what, &coverage, |index| (!is_percentile(index)).then_some(within[index]));
 }
 
 #[test]
 fn intervals_by_key_are_honest() {
-    assert_honest_by_user(("users are kept", DRAWS), |_| 4, COVERAGE);
+    assert_honest_by_user("users are kept", |_| 4, COVERAGE);
 }
 
 #[test]
 fn intervals_by_key_with_several_rates_are_not_too_narrow() {
     // Later rows are sampled again, so rows of one user have two rates.
     let rate = |row: &Row| if row.time.0 < ROWS_OF_USERS * 500 { 8 } else { 4 };
-    assert_honest_by_user(("users are kept, some twice", DRAWS / 4), rate, *COVERAGE.start()..=1.0);
+    assert_honest_by_user("users are kept, some twice", rate, *COVERAGE.start()..=1.0);
 }
 
 #[test]

@@ -31,9 +31,9 @@ use tower::ServiceExt;
 /// Guaranteed time for a new client to send its first request, even if the server stops.
 const FIRST_REQUEST: Duration = Duration::from_millis(100);
 
-/// Serves requests of a client until it is done or too slow, or `stop` is set. The request in flight
-/// is finished after `stop`. A client that has only just connected may still send its first request,
-/// because it could not know of the stop.
+/// Serves requests of a client until it is done or too slow, or `stop` is set. The request in
+/// flight is finished after `stop`. A client that has only just connected may still send its first
+/// request, because it could not know of the stop.
 pub(crate) async fn serve_connection<S>(
     stream: S,
     client: QueryClient,

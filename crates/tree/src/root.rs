@@ -41,7 +41,7 @@ pub struct StageTimes {
 }
 
 /// Makes a result of the partial result of all leaves.
-type Finish<T> = fn(Partial, &Query, &dyn Fn() -> bool) -> Result<T, FinishError>;
+type ResultOf<T> = fn(Partial, &Query, &dyn Fn() -> bool) -> Result<T, FinishError>;
 
 /// The current time, which tests can stop.
 fn now() -> Instant {
@@ -122,7 +122,7 @@ impl Root {
     async fn ask_with<T: Send + 'static>(
         &self,
         query: Query,
-        finish: Finish<T>,
+        finish: ResultOf<T>,
     ) -> Result<(T, StageTimes), AskError> {
         let (start, time_limit) = (TokioInstant::now().into_std(), query.deadline);
         let mut has_room = false;
@@ -142,7 +142,7 @@ impl Root {
         &self,
         query: Arc<Query>,
         start: Instant,
-        finish: Finish<T>,
+        finish: ResultOf<T>,
     ) -> Result<(T, StageTimes), AskError> {
         let asked = now();
         let deadline = start + query.deadline;

@@ -1,5 +1,5 @@
-// The ground under a chart of two axes: hovering a place, dragging a box, clicking, and each of these
-// by keyboard.
+// The ground under a chart of two axes: hovering, dragging a box, clicking, and each of these by
+// keyboard.
 
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useState } from "react";
 import styles from "./echart.module.css";
@@ -7,7 +7,7 @@ import type { Plot } from "./echart-axes";
 import type { Point } from "./echart-tip";
 
 /** A place of the plot, in pixels from its left and top, and in the window. */
-export interface Place {
+export interface BoxPoint {
   readonly x: number;
   readonly y: number;
   readonly client: Point;
@@ -22,8 +22,8 @@ export interface Box {
 }
 
 interface Drag {
-  readonly from: Place;
-  readonly to: Place;
+  readonly from: BoxPoint;
+  readonly to: BoxPoint;
 }
 
 /** A drag shorter than this is a click. */
@@ -43,9 +43,9 @@ const isMeant = ({ from, to }: Drag) =>
 export function BoxGround(props: {
   plot: Plot;
   step: { readonly x: number; readonly y: number };
-  place: Place | null;
-  onPlace: (place: Place | null) => void;
-  onClick: (place: Place) => void;
+  place: BoxPoint | null;
+  onPlace: (place: BoxPoint | null) => void;
+  onClick: (place: BoxPoint) => void;
   onBox: (box: Box, at: Point) => void;
   /** Widens a box while it is drawn: to whole cells. */
   snap: (box: Box) => Box;
@@ -62,7 +62,7 @@ export function BoxGround(props: {
     window.addEventListener("keydown", drop);
     return () => window.removeEventListener("keydown", drop);
   }, [drag]);
-  const placeOf = (event: PointerEvent): Place => {
+  const placeOf = (event: PointerEvent): BoxPoint => {
     const box = event.currentTarget.getBoundingClientRect();
     return {
       x: clamp(event.clientX - box.left, plot.width),
@@ -135,7 +135,7 @@ function Selected({ box }: { box: Box }) {
   return <div className={styles.box} style={{ left, top, ...size }} />;
 }
 
-function moveOf(key: string, place: Place | null, plot: Plot, step: { x: number; y: number }) {
+function moveOf(key: string, place: BoxPoint | null, plot: Plot, step: { x: number; y: number }) {
   const ways: Record<string, readonly [number, number]> = {
     ArrowLeft: [-1, 0],
     ArrowRight: [1, 0],

@@ -10,8 +10,7 @@ pub struct TypedValues<T> {
 }
 
 impl<T: Copy + Default> TypedValues<T> {
-    /// These values; `valid` tells which rows have one, or all have. A row that `valid` lacks has
-    /// none.
+    /// These values. Only the rows of `valid` have one, if it is given.
     #[must_use]
     pub fn new(values: Vec<T>, valid: Option<Vec<bool>>) -> Self {
         let mut valid = valid.filter(|valid| valid.contains(&false) || valid.len() < values.len());

@@ -27,7 +27,7 @@ pub enum ValueColumn {
     Sparse(SparseColumn),
 }
 
-/// A column with values in fewer than one of so many rows is stored without its nulls.
+/// A column with values in fewer than one row in this many is stored without its nulls.
 pub const SPARSE_PART: usize = 8;
 
 /// The approximate bytes of one value in a [`SparseRow`](crate::SparseRow).

@@ -1,4 +1,4 @@
-//! Questions about the two sides of a contrast.
+//! Queries about the two sides of a contrast.
 
 use std::sync::Arc;
 

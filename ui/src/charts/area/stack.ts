@@ -1,4 +1,4 @@
-// Series on top of each other: where each layer begins and ends, as it is or as shares of the whole.
+// Series on top of each other: where each layer begins and ends, as amounts or as shares.
 
 import type { Series, TimeSeries } from "../time-series/data";
 

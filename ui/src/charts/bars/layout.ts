@@ -12,10 +12,10 @@ export interface BarScale {
 export function barScale(marks: readonly Mark[]): BarScale {
   let [low, high] = [0, 0];
   for (const { value, before } of marks) {
-    for (const it of [value, before]) {
-      if (it === null || !Number.isFinite(it)) continue;
-      low = Math.min(low, it);
-      high = Math.max(high, it);
+    for (const end of [value, before]) {
+      if (end === null || !Number.isFinite(end)) continue;
+      low = Math.min(low, end);
+      high = Math.max(high, end);
     }
   }
   return low === high ? { low, high: low + 1 } : { low, high };

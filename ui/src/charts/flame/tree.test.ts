@@ -24,9 +24,9 @@ const PLAIN = answer(
 
 test("frames lie below the frame that they begin with, the widest at the left, the rest last", () => {
   const frames = framesOf(PLAIN);
-  const told = frames.map(({ key, depth, left, width }) => [key, depth, left, width]);
+  const listed = frames.map(({ key, depth, left, width }) => [key, depth, left, width]);
   expect(
-    told.map((it) => it.map((at) => (typeof at === "number" ? Number(at.toFixed(9)) : at))),
+    listed.map((it) => it.map((at) => (typeof at === "number" ? Number(at.toFixed(9)) : at))),
   ).toEqual([
     ["[]", 0, 0, 1],
     ['["b"]', 1, 0, 0.6],

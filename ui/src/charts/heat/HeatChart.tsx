@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { change, exact, short } from "../../base/format";
 import { timeText, type Zone } from "../../base/zone";
 import type { Range } from "../../query/time";
-import { type Box, BoxGround, type Place } from "../box-ground";
+import { type Box, BoxGround, type BoxPoint } from "../box-ground";
 import { type ChartOption, type ChartTheme, EChart, useChartTheme, useChartWidth } from "../echart";
 import styles from "../echart.module.css";
 import { fittingTicks, labelledAxis, type Plot, timeTicks, valueAxis } from "../echart-axes";
@@ -40,7 +40,7 @@ const [TOP, RIGHT, BOTTOM] = [8, 14, 26];
 
 function SizedChart(props: HeatChartProps & { theme: ChartTheme; width: number }) {
   const { heat, name, zone, height, width, theme, onPick } = props;
-  const [place, setPlace] = useState<Place | null>(null);
+  const [place, setPlace] = useState<BoxPoint | null>(null);
   const { option, plot } = useMemo(
     () => axesOf(heat, { theme, zone, width, height }),
     [heat, theme, zone, width, height],

@@ -120,7 +120,8 @@ function placed(graph: SankeyGraph<RawNode, RawLink>): { nodes: StageNode[]; lin
   const draw = sankeyLinkHorizontal();
   const links = graph.links.flatMap((link): StageLink[] => {
     // The layout has put the nodes in the place of their keys.
-    const end = (it: string | number | RawNode) => (typeof it === "object" ? it.key : String(it));
+    const end = (node: string | number | RawNode) =>
+      typeof node === "object" ? node.key : String(node);
     const [from, to] = [byKey.get(end(link.source)), byKey.get(end(link.target))];
     if (!from || !to) return [];
     const { value, before, samples, width: thick = 1 } = link;

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { exactly, short } from "../../base/format";
-import { type Box, BoxGround, type Place } from "../box-ground";
+import { type Box, BoxGround, type BoxPoint } from "../box-ground";
 import { type ChartTheme, EChart, useChartTheme, useChartWidth } from "../echart";
 import styles from "../echart.module.css";
 import {
@@ -53,7 +53,7 @@ const NEAR = 14;
 
 function Sized(props: ScatterProps & { theme: ChartTheme; width: number }) {
   const { dots, names, height, width, theme, onBox, onDot } = props;
-  const [place, setPlace] = useState<Place | null>(null);
+  const [place, setPlace] = useState<BoxPoint | null>(null);
   const picture = useMemo(
     () => pictureOf(dots, theme, width, height),
     [dots, theme, width, height],
@@ -61,7 +61,7 @@ function Sized(props: ScatterProps & { theme: ChartTheme; width: number }) {
   const { plot, x, y, option } = picture;
   const xOf = (dot: Dot) => partOf(x, dot.x) * plot.width;
   const yOf = (dot: Dot) => (1 - partOf(y, dot.y)) * plot.height;
-  const nearest = (at: Place) => {
+  const nearest = (at: BoxPoint) => {
     let [best, least]: [Dot | null, number] = [null, NEAR];
     for (const dot of dots) {
       const away = Math.hypot(xOf(dot) - at.x, yOf(dot) - at.y);
@@ -78,7 +78,7 @@ function Sized(props: ScatterProps & { theme: ChartTheme; width: number }) {
       },
       at,
     );
-  const told = near && `${names.x} ${exactly(near.x)}, ${names.y} ${exactly(near.y)}`;
+  const words = near && `${names.x} ${exactly(near.x)}, ${names.y} ${exactly(near.y)}`;
   return (
     <>
       <EChart
@@ -100,7 +100,7 @@ function Sized(props: ScatterProps & { theme: ChartTheme; width: number }) {
         }}
         onBox={choose}
         label={`Rows by ${names.x} and ${names.y}`}
-        spoken={told ?? ""}
+        spoken={words ?? ""}
       >
         {near && (
           <div

@@ -22,8 +22,8 @@ test("tiles are as large as their values and nested by their keys", () => {
     leaf([], 20, true),
   ];
   const tiles = tilesOf(leaves, 600, 400);
-  const told = tiles.map(({ label, level, isLeaf }) => `${level} ${label}${isLeaf ? "" : " +"}`);
-  expect(told.toSorted()).toEqual(["1 ", "1 a +", "1 b +", "2 x", "2 x", "2 y"].toSorted());
+  const words = tiles.map(({ label, level, isLeaf }) => `${level} ${label}${isLeaf ? "" : " +"}`);
+  expect(words.toSorted()).toEqual(["1 ", "1 a +", "1 b +", "2 x", "2 x", "2 y"].toSorted());
   const outer = tiles.find(({ label }) => label === "a");
   expect(outer?.leaves).toHaveLength(2);
   const area = (outer?.width ?? 0) * (outer?.height ?? 0);

@@ -31,9 +31,9 @@ export function WorldMap(props: {
   const unplaced: Mark[] = [];
   const drawn = new Set(world.shapes.map(({ id }) => id));
   for (const { mark, country, place } of located) {
-    const known = country === null ? null : countryOf(country);
-    if (known && drawn.has(known.id)) {
-      byId.set(known.id, { ...mark, label: nameOf(mark.label, known.name), colour: colour(mark) });
+    const shape = country === null ? null : countryOf(country);
+    if (shape && drawn.has(shape.id)) {
+      byId.set(shape.id, { ...mark, label: nameOf(mark.label, shape.name), colour: colour(mark) });
     } else if (!place) unplaced.push(mark);
   }
   const pressable = (mark: Mark) => ({

@@ -33,10 +33,10 @@ export function worldOf(): World {
   const { features } = feature(topology, topology.objects.countries);
   const projection = geoEqualEarth().fitSize([WORLD_WIDTH, WORLD_HEIGHT], { type: "Sphere" });
   const draw = geoPath(projection).digits(1);
-  const shapes = features.map((it: Feature<Geometry, { name: string }>) => ({
-    id: Number(it.id ?? Number.NaN),
-    name: it.properties.name,
-    path: draw(it) ?? "",
+  const shapes = features.map((feature: Feature<Geometry, { name: string }>) => ({
+    id: Number(feature.id ?? Number.NaN),
+    name: feature.properties.name,
+    path: draw(feature) ?? "",
   }));
   const project = (longitude: number, latitude: number) => {
     const isPlace = Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;

@@ -9,16 +9,16 @@ const row = (keys: (string | null)[], now: number, before: number | null = null)
 });
 const rows = [row(["a", "x"], 5, 2), row(["b", "y"], 20), row(["a", "y"], 1), row([null, "x"], 2)];
 const groups = { rows } as unknown as Groups;
-const texts = (it: GroupRow) => it.keys.map((key) => String(key ?? "(none)"));
+const texts = (group: GroupRow) => group.keys.map((key) => String(key ?? "(none)"));
 
 test("the last key goes to the right, the largest column first", () => {
   const pivot = pivotOf(groups, 0, texts, 10);
   expect(pivot.columns.map(({ text }) => text)).toEqual(["y", "x"]);
-  const told = pivot.lines.map((line) => [
+  const cells = pivot.lines.map((line) => [
     line.texts[0],
     line.cells.map((it) => it?.values[0]?.now),
   ]);
-  expect(told).toEqual([
+  expect(cells).toEqual([
     ["a", [1, 5]],
     ["b", [20, undefined]],
     ["(none)", [undefined, 2]],

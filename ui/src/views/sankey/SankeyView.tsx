@@ -64,10 +64,10 @@ function Stages({ groups }: { groups: Groups }) {
     }
     const narrow = narrowTo(ends, nodes);
     const [end] = ends;
-    const without = (it: Query) =>
+    const without = (of: Query) =>
       end?.isOther
-        ? onlyGroups(it, beside(end, nodes))
-        : exclude(it, pickOf(end?.stage ?? 0, end?.label ?? ""));
+        ? onlyGroups(of, beside(end, nodes))
+        : exclude(of, pickOf(end?.stage ?? 0, end?.label ?? ""));
     openMenu({ label, picks: [], point, narrow, ...(ends.length === 1 ? { without } : {}) });
   };
   return (

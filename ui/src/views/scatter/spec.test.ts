@@ -30,7 +30,7 @@ test("the compared time is asked for by itself", () => {
 });
 
 test("the axes are the columns with most values, unless the address names some", () => {
-  const of = (it: typeof query) => axesOf({ query: it, columns, range });
+  const of = (asked: typeof query) => axesOf({ query: asked, columns, range });
   expect(of(query)).toEqual({ x: "Big", y: "a" });
   expect(of(withOption(query, X, "a") as typeof query)).toEqual({ x: "a", y: "Big" });
   expect(of(withOption(query, Y, "Big") as typeof query)).toEqual({ x: "a", y: "Big" });
