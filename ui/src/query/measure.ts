@@ -76,7 +76,7 @@ export function isEstimated(text: Measure): boolean {
   );
 }
 
-/** A measure as people read it: `events`, `p95 of latency_us`. */
+/** A measure in the words of people: `events`, `p95 of latency_us`. */
 export function measureLabel(text: Measure): string {
   const alias = aliasOf(text);
   if (alias !== null) return alias;

@@ -82,7 +82,7 @@ export function SankeyChart(props: {
 
 const NONE = { nodes: [], links: [] };
 
-/** The name of a node beside it: before the last stage, after the others. */
+/** The name of a node, which is before nodes of the last stage, and after the others. */
 function NodeText(props: { node: StageNode; mark: Mark; measured: Measured; last: number }) {
   const { node, mark, measured, last } = props;
   if (node.height < 7) return null;
