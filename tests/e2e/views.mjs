@@ -10,9 +10,9 @@ const button = (page, name) => page.getByTestId("view").getByRole("button", { na
 const largest = async (url, column) =>
   (await ask(url, `SELECT ${column}, count(*) FROM requests WHERE ${IN_STILL} AND ${column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC LIMIT 1`))[0];
 
-/** Chooses "Only" of the open menu; the corner then tells as many rows as the condition has. */
+/** Chooses "Filter to this" of the open menu; the corner then tells as many rows as the condition has. */
 async function onlyIs(page, url, condition) {
-  await menu(page, "Only").click();
+  await menu(page, "Filter to this").click();
   await page.waitForURL(/(filter|where)=/);
   const [[rows]] = await ask(url, `SELECT raw_count(*) FROM requests WHERE ${IN_STILL} AND ${condition}`);
   assert.ok(rows > 0);
@@ -28,7 +28,7 @@ async function dragOn(page, from, to) {
   await page.mouse.down();
   await page.mouse.move(...place(to), { steps: 4 });
   await page.mouse.up();
-  await menu(page, "Only").waitFor();
+  await menu(page, "Filter to this").waitFor();
 }
 
 export const tests = [
@@ -91,7 +91,7 @@ export const tests = [
     await open(page, at(url, "heat", "&of=latency_us"));
     await picture(page, "view-heat");
     await dragOn(page, [0.3, 0.3], [0.6, 0.6]);
-    await menu(page, "Only").click();
+    await menu(page, "Filter to this").click();
     await page.waitForURL(/filter=/);
     assert.deepEqual(keys(page).getAll("filter").map((it) => it.split(" ").slice(0, 2).join(" ")), ["latency_us >=", "latency_us <"]);
     await settled(page);
@@ -137,7 +137,7 @@ export const tests = [
     await picture(page, "view-scatter");
     await page.getByText("2,000 stored rows, chosen at random").waitFor();
     await dragOn(page, [0.3, 0.3], [0.6, 0.6]);
-    await menu(page, "Only").click();
+    await menu(page, "Filter to this").click();
     await page.waitForURL(/filter=/);
     const columns = keys(page).getAll("filter").map((it) => it.split(" ")[0]);
     assert.deepEqual(columns, ["bytes", "bytes", "latency_us", "latency_us"]);
@@ -151,5 +151,22 @@ export const tests = [
     await page.getByRole("button", { name: "Resume" }).waitFor();
     await corner(page).waitFor();
     await picture(page, "view-tail");
+  }],
+  ["why shows what filtered rows have and the rest has not", async ({ page, url }) => {
+    await open(page, at(url, "why"));
+    await page.getByRole("button", { name: "Compare with previous period" }).waitFor();
+    await page.goto(at(url, "why", `&filter=${encodeURIComponent("service = checkout")}`));
+    const row = button(page, /^endpoint is .* of filtered rows, /).first();
+    await row.waitFor();
+    await picture(page, "view-why");
+    const [, endpoint, share] = /^endpoint is (.*?)(?: and .*)?: (.*) of filtered rows, /.exec(await row.getAttribute("aria-label"));
+    const [[all, some]] = await ask(
+      url,
+      `SELECT count(*), count(*) FILTER (WHERE endpoint = '${endpoint}') FROM requests WHERE ${IN_STILL} AND service = 'checkout'`,
+    );
+    assert.equal(share, `${((some / all) * 100).toFixed(1)} %`);
+    await row.click();
+    await menu(page, "Filter to this").click();
+    await page.waitForURL(/where=/);
   }],
 ];

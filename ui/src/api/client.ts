@@ -2,6 +2,7 @@
 // is cancelled on the server when its connection closes.
 
 import type { Cluster } from "./cluster";
+import type { Explanation, SidesOf } from "./explain";
 import type { Rollover } from "./rollover";
 import type {
   Answer,
@@ -262,6 +263,17 @@ export function ask(query: QuerySpec, signal?: AbortSignal): Promise<Answer> {
   const body = bodyOf(query);
   const headers = { "Content-Type": "application/json" };
   return send<Answer>("/v1/query", { method: "POST", headers, body }, signal);
+}
+
+/** What the rows of one side have that those of the other have not. */
+export function explain(
+  { compare, ...rows }: QuerySpec,
+  sides: SidesOf,
+  signal?: AbortSignal,
+): Promise<Explanation> {
+  const body = JSON.stringify({ query: { ...rows, compare: sides } });
+  const headers = { "Content-Type": "application/json" };
+  return send<Explanation>("/v1/explain", { method: "POST", headers, body }, signal);
 }
 
 /** A cell that holds a number, as one; null for any other. */

@@ -59,7 +59,10 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
         range || picks.length === 0 ? mark.label : picks.map((it) => rawText(it.value)).join("\t"),
       ),
   };
-  if (narrows) actions.only = () => commit(narrow(query));
+  if (narrows) {
+    actions.only = () => commit(narrow(query));
+    actions.why = () => commit(withView({ ...narrow(query), compare: "" }, "why"));
+  }
   const without = mark.without ?? ((from: Query) => exclude(from, picks));
   if (mark.without || picks.length > 0) actions.exclude = () => commit(without(query));
   if (range) actions.zoom = () => commit(inTime);

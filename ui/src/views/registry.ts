@@ -19,6 +19,7 @@ import { table } from "./table/manifest";
 import { tail } from "./tail/manifest";
 import { time } from "./time/manifest";
 import { treemap } from "./treemap/manifest";
+import { why } from "./why/manifest";
 
 export const VIEWS: readonly ViewManifest[] = [
   overview,
@@ -38,4 +39,5 @@ export const VIEWS: readonly ViewManifest[] = [
   map,
   scatter,
   tail,
+  why,
 ];

@@ -8,6 +8,7 @@ import {
   IconFilterOff,
   IconListDetails,
   IconZoomIn,
+  IconZoomQuestion,
 } from "@tabler/icons-react";
 import { useState } from "react";
 
@@ -19,6 +20,7 @@ export interface Actions {
   groupBy?: (column: string) => void;
   overTime?: () => void;
   samples?: () => void;
+  why?: () => void;
   compare?: () => void;
   copy?: () => void;
 }
@@ -87,6 +89,7 @@ function ActionItems(props: {
     { name: "Group by…", icon: IconArrowsSplit, run: actions.groupBy && onGroup, stay: true },
     { name: "Over time", icon: IconChartLine, run: actions.overTime },
     { name: "Samples", icon: IconListDetails, run: actions.samples },
+    { name: "Why?", icon: IconZoomQuestion, run: actions.why },
     { name: "Compare with previous period", icon: IconCalendarStats, run: actions.compare },
     { name: "Copy", icon: IconCopy, run: actions.copy },
   ];

@@ -1,0 +1,109 @@
+import { Box, Group, Paper, Progress, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { explain, type Problem } from "../../api/client";
+import type { Difference, Explanation } from "../../api/explain";
+import type { QuerySpec } from "../../api/types";
+import { counted, percent } from "../../base/format";
+import { useAnswer } from "../../explore/answers";
+import { pointOf, useExplore } from "../../explore/context";
+import { ViewFrame } from "../../explore/ViewFrame";
+import { ProblemCard } from "../../widgets/ProblemCard";
+import { conditionText, liftText, narrowTo, type Sides, sidesOf } from "./spec";
+
+/** What the rows of one side have that those of the other have not. */
+export default function WhyView({ spec }: { spec: QuerySpec }) {
+  const { resolved } = useExplore();
+  const result = useAnswer(spec);
+  const sides = sidesOf(resolved);
+  return (
+    <ViewFrame title="What is different?" spec={spec} result={result} height={320}>
+      {() => sides && <Differences of={sides} />}
+    </ViewFrame>
+  );
+}
+
+function Differences({ of }: { of: Sides }) {
+  const { rows, sides, names } = of;
+  const { data, error, refetch } = useQuery<Explanation, Problem>({
+    queryKey: ["explain", rows, sides],
+    queryFn: ({ signal }) => explain(rows, sides, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    retry: false,
+  });
+  if (error) return <ProblemCard problem={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton h={240} radius="sm" aria-label="Comparing all columns" />;
+  const examined = `${counted(data.tried, "condition")} on ${counted(data.columns.length, "column")}`;
+  return (
+    <Stack gap="xs">
+      <Text size="xs" c="dimmed">
+        {names[0]} ({counted(data.events.selection, "event")}) beside {names[1]} (
+        {counted(data.events.baseline, "event")}): {examined} were counted.
+      </Text>
+      {data.warnings.map(({ code, subject, message }) => (
+        <Text key={`${code} ${subject}`} size="xs" c="var(--warn)" role="note">
+          {message}
+        </Text>
+      ))}
+      {data.findings.length === 0 && (
+        <Text size="sm" role="note">
+          Nothing distinguishes them: every difference may be chance.
+        </Text>
+      )}
+      {data.findings.map((difference) => (
+        <DifferenceRow
+          key={difference.conditions.map((it) => it.sql).join(" AND ")}
+          difference={difference}
+          names={names}
+        />
+      ))}
+    </Stack>
+  );
+}
+
+/** A difference as two bars: the shares of both sides. A click opens the menu. */
+function DifferenceRow(props: { difference: Difference; names: Sides["names"] }) {
+  const { conditions, shares, lift } = props.difference;
+  const { openMenu } = useExplore();
+  const label = conditions.map(conditionText).join(" and ");
+  const [now, before] = props.names;
+  return (
+    <UnstyledButton
+      aria-label={`${label}: ${percent(shares.selection)} of ${now}, ${percent(shares.baseline)} of ${before}`}
+      onClick={(event) =>
+        openMenu({
+          label,
+          picks: [],
+          point: pointOf(event),
+          narrow: (query) => narrowTo(query, conditions),
+        })
+      }
+    >
+      <Paper withBorder p="xs">
+        <Group justify="space-between" wrap="nowrap" gap="sm">
+          <Text size="sm" fw={600} className="clipped" title={label}>
+            {label}
+          </Text>
+          <Text size="sm" fw={600} style={{ whiteSpace: "nowrap" }}>
+            {liftText(lift)}
+          </Text>
+        </Group>
+        <Share of={now} value={shares.selection} colour="blue" />
+        <Share of={before} value={shares.baseline} colour="gray" />
+      </Paper>
+    </UnstyledButton>
+  );
+}
+
+function Share({ of, value, colour }: { of: string; value: number; colour: string }) {
+  return (
+    <Group gap="xs" wrap="nowrap" aria-hidden>
+      <Box flex={1}>
+        <Progress value={value * 100} color={colour} size="sm" />
+      </Box>
+      <Text size="xs" c="dimmed" w={170}>
+        {percent(value)} of {of}
+      </Text>
+    </Group>
+  );
+}

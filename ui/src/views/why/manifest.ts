@@ -1,0 +1,22 @@
+import { IconZoomQuestion } from "@tabler/icons-react";
+import { lazy } from "react";
+import { PREVIOUS } from "../../query/query";
+import type { ViewManifest } from "../../query/viewManifest";
+import { selectionSpec, sidesOf } from "./spec";
+
+export const why: ViewManifest = {
+  kind: "why",
+  name: "Why?",
+  icon: IconZoomQuestion,
+  options: [],
+  shows: ["comparison"],
+  plan: (resolved) => {
+    if (sidesOf(resolved)) return { spec: selectionSpec(resolved) };
+    const compared = { ...resolved.query, compare: PREVIOUS };
+    return {
+      misfit: "Why? compares: filter to the rows in question, or compare with an earlier time.",
+      repairs: [{ label: "Compare with previous period", query: compared }],
+    };
+  },
+  component: lazy(() => import("./WhyView")),
+};
