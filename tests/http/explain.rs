@@ -82,6 +82,11 @@ fn wrong_comparisons_are_refused_by_name() {
     assert!(bad_limit(0).contains("limit is 0; 1 to 100"));
     assert!(bad_limit(CONTRAST_FINDINGS_MAX + 1).contains("limit is 101"));
     assert!(bad(json!({ "query": query, "colums": [] })).contains("colums"));
+    for (name, value) in [("limit", json!(5)), ("offset", json!(1)), ("totals", json!(true))] {
+        let mut query = query.clone();
+        query[name] = value;
+        assert!(bad(json!({ "query": query })).contains("or a limit"), "{name}");
+    }
     let absent = json!({ "query": query, "columns": ["nope"] });
     explain(&server, &absent).problem(404, "unknown-column");
     let query = json!({ "table": "nope", "compare": compare });
@@ -123,4 +128,72 @@ fn many_columns_and_values_are_examined_up_to_a_limit() {
     let tried = answer["tried"].as_u64().expect("a number");
     assert!(tried < CONTRAST_VALUES_MAX + 4 * CONTRAST_COLUMNS_MAX as u64, "{tried}");
     assert!(tried >= CONTRAST_VALUES_MAX, "{tried}");
+}
+
+#[test]
+fn a_time_is_compared_with_the_one_just_before_it() {
+    let server = Server::start();
+    let mut rows = String::new();
+    for second in 0..1_200 {
+        let build = if second >= 600 && second % 3 == 0 { "new" } else { "old" };
+        let _ = writeln!(rows, r#"{{"time": {}, "build": "{build}"}}"#, 1_700_000_000 + second);
+    }
+    server.log("t", &rows);
+    for (shift, before) in [("10m", 600.0), ("11m", 540.0)] {
+        let query = json!({ "table": "t", "from": 1_700_000_600, "to": 1_700_001_200,
+            "compare": { "shift": shift } });
+        let answer = explain(&server, &json!({ "query": query })).ok();
+        assert_eq!(answer["events"], json!({ "selection": 600.0, "baseline": before }), "{shift}");
+        assert_eq!(answer["findings"][0]["conditions"][0]["value"], "new");
+        assert_eq!(answer["findings"][0]["lift"], Value::Null);
+    }
+}
+
+#[test]
+fn ranges_end_where_their_condition_does() {
+    let server = Server::start();
+    let mut rows = String::new();
+    for row in 0..6_000 {
+        // A third of the failures is cut off at 30,000; a few others take longer.
+        let fails = row % 10 == 0;
+        let ms = match (fails, row % 30, row % 1_000) {
+            (true, 0, _) => 30_000,
+            (false, _, 1) => 40_000 + row,
+            _ => row * 7_919 % 29_000,
+        };
+        let _ = writeln!(rows, r#"{{"failed": {fails}, "ms": {ms}}}"#);
+    }
+    server.log("t", &rows);
+    let query = json!({ "table": "t", "compare": { "where": "failed" } });
+    let answer = explain(&server, &json!({ "query": query })).ok();
+    for finding in answer["findings"].as_array().expect("findings") {
+        let sql = finding["conditions"][0]["sql"].as_str().expect("a text");
+        let counted = server.rows(&format!("SELECT count(*) FROM t WHERE failed AND {sql}"));
+        assert_eq!(counted[0][0].as_f64(), finding["events"]["selection"].as_f64(), "{sql}");
+    }
+    assert!(answer["findings"].as_array().is_some_and(|all| !all.is_empty()), "{answer:#}");
+}
+
+#[test]
+fn long_texts_are_left_out_and_elements_are_not_cut() {
+    let server = Server::start();
+    let mut rows = String::new();
+    for row in 0..3_000 {
+        let fails = row % 20 == 0;
+        let text = format!("{row}{}", "x".repeat(if row % 2 == 0 { 2_000 } else { 200 }));
+        // The element "mark" is as frequent on both sides, beside 1,500 others.
+        let element = if row % 10 == 0 { "mark".to_owned() } else { format!("e{}", row % 1_500) };
+        let line = json!({ "failed": fails, "text": text, "tags": [element, "all"] });
+        let _ = writeln!(rows, "{line}");
+    }
+    server.log("t", &rows);
+    let query = json!({ "table": "t", "compare": { "where": "failed" } });
+    let answer = explain(&server, &json!({ "query": query })).ok();
+    assert_eq!(answer["columns"], json!(["tags", "text"]));
+    for finding in answer["findings"].as_array().expect("findings") {
+        let condition = &finding["conditions"][0];
+        let sql = condition["sql"].as_str().expect("a text");
+        let counted = server.rows(&format!("SELECT count(*) FROM t WHERE NOT failed AND {sql}"));
+        assert_eq!(counted[0][0].as_f64(), finding["events"]["baseline"].as_f64(), "{sql}");
+    }
 }

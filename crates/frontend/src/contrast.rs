@@ -15,17 +15,19 @@ mod ranges;
 pub(crate) mod ranking;
 pub(crate) mod request;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hadal_aggregate::Coverage;
+use hadal_aggregate::{Coverage, ScanStats};
 use hadal_query::{Query, QueryKind, RowInput};
 use hadal_sql::{QuerySpec, Statement, Texts};
 use hadal_tree::AskError;
 use hadal_types::limits::CONTRAST_COLUMNS_MAX;
-use hadal_types::{ColumnName, TableSchema, TimeRange, Weight};
+use hadal_types::{ColumnName, TableName, TableSchema, TimeRange, Weight};
+use parking_lot::Mutex;
 use tokio::time::timeout_at;
 
-use crate::contrast::asking::{Asking, Counts, Sides};
+use crate::contrast::asking::{Asking, Counts, Noted, Sides};
 use crate::contrast::columns::ContrastColumn;
 use crate::contrast::evidence::Rows;
 use crate::contrast::pairs::PAIRED_MAX;
@@ -48,8 +50,10 @@ pub struct Contrast {
     pub columns: Vec<ColumnName>,
     /// How many conditions were tried.
     pub tried: usize,
-    /// Expected and scanned rows.
+    /// Expected and scanned rows of the query that lacks the most.
     pub coverage: Coverage,
+    /// Statistics of all scans.
+    pub stats: ScanStats,
     /// Doubts about the answer.
     pub warnings: Vec<QueryWarning>,
 }
@@ -66,11 +70,16 @@ impl Frontend {
         request: ContrastRequest,
     ) -> Result<Contrast, FrontendError> {
         principal.require(Permission::Query)?;
-        let log = self.self_tables.begin_query(request.client.clone());
+        let mut log = self.self_tables.begin_query(request.client.clone());
+        log.entry.sql = request.to_text();
+        log.entry.table = TableName::new(&request.query.table).ok();
         let now = self.backend.clock.now();
         let asking = Asking { frontend: self, principal, request: &request, now };
         let contrast = timeout_at(request.until.into(), asking.contrast()).await;
         let contrast = contrast.unwrap_or_else(|_| Err(FrontendError::from(&AskError::Late)));
+        if let Ok(Contrast { findings, stats, coverage, .. }) = &contrast {
+            log.entry.set_result(findings.len(), *stats, coverage);
+        }
         end_query(self, log, request.start, &contrast);
         contrast
     }
@@ -90,7 +99,7 @@ impl Asking<'_> {
         let (columns, mut warnings) = self.examined(&schema, &defining)?;
         let counts = Counts { is_weighted: schema.column(Weight::COLUMN).is_some() };
         let limit = self.request.limit;
-        let sides = Sides { asking: self, specs, counts };
+        let sides = Sides { asking: self, specs, counts, noted: Mutex::default() };
         let count = |spec| QuerySpec { aggregates: sides.counts.aggregates(), ..spec };
         let answers = sides.ask(count).await?;
         let all = answers.each_ref().map(|answer| {
@@ -108,20 +117,15 @@ impl Asking<'_> {
         let pairs = pairs::candidates(&sides, (strongest, tried), all).await?;
         tried += strongest.len() * strongest.len() / 2;
         candidates.extend(pairs);
-        let [selection, baseline] = answers;
-        let mut coverage = selection.coverage;
-        if baseline.coverage.fraction() < coverage.fraction() {
-            coverage = baseline.coverage;
-        }
-        warnings.extend(selection.warnings);
-        warnings.extend(baseline.warnings);
-        warnings.dedup();
+        let Noted { coverage, stats, warnings: noted } = sides.noted.into_inner();
+        warnings.extend(noted);
         Ok(Contrast {
             events: all.map(|rows| rows.events),
             findings: findings(candidates, tried, limit),
             columns: columns.into_iter().map(|column| column.name).collect(),
             tried,
-            coverage,
+            coverage: coverage.unwrap_or_default(),
+            stats,
             warnings,
         })
     }
@@ -133,15 +137,11 @@ impl Asking<'_> {
         let of = |condition: Option<&str>| {
             let mut filter = filter.as_slice().to_vec();
             filter.extend(condition.map(str::to_owned));
-            QuerySpec {
-                filter: Texts::Many(filter),
-                compare: None,
-                require_complete: false,
-                ..self.request.query.clone()
-            }
+            QuerySpec { filter: Texts::Many(filter), compare: None, ..self.request.query.clone() }
         };
         if let Some(condition) = &compare.condition {
-            let rest = || format!("({condition}) IS NOT TRUE");
+            // A comment of SQL ends with the line.
+            let rest = || format!("({condition}\n) IS NOT TRUE");
             let baseline = compare.against.clone().unwrap_or_else(rest);
             return Ok([of(Some(condition)), of(Some(&baseline))]);
         }
@@ -159,13 +159,14 @@ impl Asking<'_> {
             to: range.to.map(|to| to.to_string()),
             ..of(None)
         };
-        match query.intervals.as_slice() {
-            [before, now] => Ok([within(*now), within(*before)]),
-            _ => Err(FrontendError::new(
-                ErrorKind::BadRequest,
-                "the times of the comparison are not two ranges".to_owned(),
-            )),
+        if let [before, now] = query.intervals.as_slice() {
+            return Ok([within(*now), within(*before)]);
         }
+        // Adjacent ranges are one.
+        let now = self.bound(&self.query_request(of(None))).await?;
+        let Statement::Query { query: now, .. } = now else { return Ok([of(None), of(None)]) };
+        let before = TimeRange { from: query.range.from, to: now.range.from };
+        Ok([within(now.range), within(before)])
     }
 
     /// The columns that the sides are defined by: they would always be findings.
@@ -194,7 +195,8 @@ impl Asking<'_> {
         defining: &[ColumnName],
     ) -> Result<(Vec<ContrastColumn>, Vec<QueryWarning>), FrontendError> {
         let mut columns = Vec::new();
-        for name in &self.request.columns {
+        let names: BTreeSet<&String> = self.request.columns.iter().collect();
+        for name in names {
             let column = schema.column(name).ok_or_else(|| {
                 let detail = format!("there is no column {name} in {}", schema.name);
                 FrontendError::new(ErrorKind::UnknownColumn, detail)

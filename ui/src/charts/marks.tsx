@@ -2,6 +2,7 @@
 
 import { type PointerEvent, type ReactNode, useState } from "react";
 import { change, counted, exactly, percent, SKETCH_STEP, short } from "../base/format";
+import { beforeText } from "../query/query";
 import { type Point, Tip } from "./echart-tip";
 
 /** One mark of a chart: a bar, a slice, a tile. */
@@ -90,7 +91,7 @@ function MarkTip(props: { mark: Mark; at: Point; note: string; of: Measured }) {
       head={clipped(mark.label)}
       {...(note === "" ? {} : { note })}
       lines={[{ key: mark.key, colour: mark.colour, name: of.label, values, strong: true }]}
-      columns={changed === null ? [] : ["", `${of.shift} before`, "change"]}
+      columns={changed === null ? [] : ["", beforeText(of.shift), "change"]}
       foot={
         mark.isOther ? share.replace(" · ", "") : `${share}${counted(mark.samples, "stored row")}`
       }

@@ -61,7 +61,7 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
   };
   if (narrows) {
     actions.only = () => commit(narrow(query));
-    actions.why = () => commit(withView({ ...narrow(query), compare: "" }, "why"));
+    actions.why = () => commit(withView({ ...narrow(inTime), compare: "" }, "why"));
   }
   const without = mark.without ?? ((from: Query) => exclude(from, picks));
   if (mark.without || picks.length > 0) actions.exclude = () => commit(without(query));

@@ -10,6 +10,10 @@ export const DEFAULT_VIEW = "overview";
 /** The value of `compare` for the time just before the range, which is as long. */
 export const PREVIOUS = "previous";
 
+/** What the compared time is called: `7d before`, or the previous period. */
+export const beforeText = (compare: string) =>
+  compare === PREVIOUS ? "the previous period" : `${compare} before`;
+
 /** What all views share. */
 export interface SharedQuery {
   readonly table: string;

@@ -160,7 +160,7 @@ impl Totals<'_> {
     ) -> Option<Interval> {
         let totals: Vec<(WeightedCount, f64)> =
             self.totals.iter().map(|total| self.states.total(*total)).collect::<Option<_>>()?;
-        if !leaves.are_enough() || self.are_too_few(&totals)? {
+        if !leaves.are_enough() || are_too_few(&totals) || self.are_too_few(&totals)? {
             return Some(Interval::TooFew);
         }
         let sums: Vec<f64> = totals.iter().map(|(_, sum)| leaves.estimate(*sum)).collect();

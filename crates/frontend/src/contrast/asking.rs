@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use hadal_aggregate::SparseRow;
+use hadal_aggregate::{Coverage, ScanStats, SparseRow};
 use hadal_query::TimeZone;
 use hadal_sql::{QuerySpec, Statement, Texts};
 use hadal_types::{Micros, Value, Weight};
+use parking_lot::Mutex;
 
 use crate::contrast::evidence::Rows;
 use crate::contrast::request::ContrastRequest;
@@ -13,7 +14,7 @@ use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::principal::Principal;
 use crate::query::intervals::IntervalForm;
-use crate::query::result::QueryResult;
+use crate::query::result::{QueryResult, QueryWarning};
 use crate::query::{QueryRequest, QueryText, answer_bound, bind};
 
 /// Two sides of a comparison, and who asks for them.
@@ -22,6 +23,34 @@ pub(crate) struct Sides<'a> {
     /// A query of the rows of the selection, and of the baseline.
     pub(crate) specs: [QuerySpec; 2],
     pub(crate) counts: Counts,
+    pub(crate) noted: Mutex<Noted>,
+}
+
+/// What the answers of all queries say of themselves.
+#[derive(Default)]
+pub(crate) struct Noted {
+    /// That of the answer that lacks the most.
+    pub(crate) coverage: Option<Coverage>,
+    pub(crate) stats: ScanStats,
+    pub(crate) warnings: Vec<QueryWarning>,
+}
+
+impl Noted {
+    fn note(&mut self, answer: &QueryResult) {
+        self.stats.merge(answer.stats);
+        let fraction = self.coverage.as_ref().map(Coverage::fraction);
+        if fraction.is_none_or(|fraction| answer.coverage.fraction() < fraction) {
+            self.coverage = Some(answer.coverage.clone());
+        }
+        for warning in &answer.warnings {
+            let is_same = |other: &QueryWarning| {
+                (other.code, &other.subject) == (warning.code, &warning.subject)
+            };
+            if !self.warnings.iter().any(is_same) {
+                self.warnings.push(warning.clone());
+            }
+        }
+    }
 }
 
 /// Who asks, and what for.
@@ -105,6 +134,8 @@ impl Sides<'_> {
         let Asking { frontend, principal, .. } = &self.asking;
         let request = self.asking.query_request(change(self.specs[side].clone()));
         let statement = self.asking.bound(&request).await?;
-        answer_bound(frontend, principal, &request, statement).await
+        let answer = answer_bound(frontend, principal, &request, statement).await?;
+        self.noted.lock().note(&answer);
+        Ok(answer)
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use hadal_aggregate::SparseRow;
 use hadal_query::Type;
 use hadal_sql::{QuerySpec, Texts};
-use hadal_types::limits::CONTRAST_VALUES_MAX;
+use hadal_types::limits::{CONTRAST_VALUES_MAX, SQL_BYTES_MAX};
 use hadal_types::{ColumnName, ColumnSchema, Number, Value, Weight};
 
 use crate::column_type::type_of;
@@ -17,6 +18,10 @@ use crate::error::FrontendError;
 
 /// Numbers of at most this many values are examined by value only.
 const VALUES_OF_NO_RANGE: usize = 32;
+/// Bytes of a value that is examined: a longer text would be no condition to read.
+const VALUE_BYTES_MAX: usize = 1_024;
+/// Bytes of all values of a column that are examined: a part of a text of SQL.
+const VALUES_BYTES_MAX: usize = SQL_BYTES_MAX / 2;
 /// The quantiles of each side at which ranges begin and end.
 const QUANTILES: u32 = 100;
 
@@ -24,6 +29,8 @@ const QUANTILES: u32 = 100;
 pub(crate) struct ContrastColumn {
     pub(crate) name: ColumnName,
     of: Type,
+    /// Whether rows of other kinds have a value that a query of this kind does not see.
+    has_other_kinds: bool,
 }
 
 /// The conditions on one column.
@@ -41,7 +48,11 @@ impl ContrastColumn {
         let is_examined =
             matches!(of, Type::String | Type::Number | Type::Bool | Type::Set | Type::Vector)
                 && column.name.as_str() != Weight::COLUMN;
-        is_examined.then(|| Self { name: column.name.clone(), of })
+        is_examined.then(|| Self {
+            name: column.name.clone(),
+            of,
+            has_other_kinds: column.parts.len() > 1,
+        })
     }
 
     /// The conditions that are more frequent in the selection.
@@ -70,22 +81,37 @@ impl ContrastColumn {
             ..spec
         };
         let selection = sides.ask_side(0, by_value).await?;
-        let tests: Vec<Test> =
-            selection.rows.iter().map(|row| test_of(row.get(0), is_list)).collect();
-        let Some(among) = self.among(&tests) else { return Ok(OfColumn::default()) };
+        let mut left = VALUES_BYTES_MAX;
+        let mut kept: Vec<(&SparseRow, Test)> = Vec::new();
+        for row in &selection.rows {
+            let test = test_of(row.get(0), is_list);
+            let bytes = match &test {
+                Test::Is(value) | Test::Has(value) => literal(value).len(),
+                Test::Missing if self.has_other_kinds => continue,
+                Test::Within(..) | Test::Missing => 0,
+            };
+            if bytes <= VALUE_BYTES_MAX.min(left) {
+                left -= bytes;
+                kept.push((row, test));
+            }
+        }
+        let Some(among) = self.among(kept.iter().map(|(_, test)| test)) else {
+            return Ok(OfColumn::default());
+        };
         let of_these = |spec: QuerySpec| {
             let mut filter = spec.filter.as_slice().to_vec();
             filter.push(among.clone());
-            // Elements beside the wanted ones come after them.
-            by_value(QuerySpec { filter: Texts::Many(filter), ..spec })
+            let spec = by_value(QuerySpec { filter: Texts::Many(filter), ..spec });
+            // Without an order, elements beside the wanted ones come after them.
+            if is_list { QuerySpec { order_by: Texts::default(), ..spec } } else { spec }
         };
         let baseline = sides.ask_side(1, of_these).await?;
         let mut rows: HashMap<Value, Rows> = HashMap::new();
         for row in &baseline.rows {
             rows.insert(row.get(0).clone(), sides.counts.of(row, 1));
         }
-        let mut of_column = OfColumn { tried: tests.len(), ..OfColumn::default() };
-        for (row, test) in selection.rows.iter().zip(tests) {
+        let mut of_column = OfColumn { tried: selection.rows.len(), ..OfColumn::default() };
+        for (row, test) in kept {
             let baseline = rows.get(row.get(0)).copied().unwrap_or_default();
             let of = [sides.counts.of(row, 1), baseline];
             of_column.candidates.extend(self.candidate(test, of, all));
@@ -94,14 +120,15 @@ impl ContrastColumn {
     }
 
     /// The condition that one of the tests is met; `None` if there are none.
-    fn among(&self, tests: &[Test]) -> Option<String> {
+    fn among<'t>(&self, tests: impl Iterator<Item = &'t Test> + Clone) -> Option<String> {
         let column = quoted_column(&self.name);
+        let is_missing = tests.clone().any(|test| *test == Test::Missing);
         let value = |test: &Test| match test {
             Test::Is(value) | Test::Has(value) => Some(literal(value)),
             Test::Within(..) | Test::Missing => None,
         };
-        let values: Vec<String> = tests.iter().filter_map(value).collect();
-        let missing = tests.contains(&Test::Missing).then(|| format!("{column} IS NULL"));
+        let values: Vec<String> = tests.filter_map(value).collect();
+        let missing = is_missing.then(|| format!("{column} IS NULL"));
         let values = (!values.is_empty()).then(|| match self.of {
             Type::Set | Type::Vector => format!("includes_any({column}, {})", values.join(", ")),
             _ => format!("{column} IN ({})", values.join(", ")),
@@ -123,11 +150,12 @@ impl ContrastColumn {
         all: [Rows; 2],
         of_column: &mut OfColumn,
     ) -> Result<(), FrontendError> {
-        let edges = self.edges(sides).await?;
+        let (edges, high) = self.edges(sides).await?;
         if edges.len() < 2 {
             return Ok(());
         }
-        let texts: Vec<String> = edges.iter().map(ToString::to_string).collect();
+        // The last bucket of a histogram has its upper edge, which no range may end at.
+        let texts: Vec<String> = edges.iter().chain(&high).map(ToString::to_string).collect();
         let column = quoted_column(&self.name);
         let histogram = format!("histogram({column}, ARRAY[{}]) AS h", texts.join(", "));
         let count = |spec| QuerySpec { aggregates: Texts::One(histogram.clone()), ..spec };
@@ -146,8 +174,12 @@ impl ContrastColumn {
         Ok(())
     }
 
-    /// The quantiles of both sides, ascending, within the smallest and the largest value.
-    async fn edges(&self, sides: &Sides<'_>) -> Result<Vec<Number>, FrontendError> {
+    /// The quantiles of both sides, ascending, within the smallest and the largest value; and the
+    /// largest value.
+    async fn edges(
+        &self,
+        sides: &Sides<'_>,
+    ) -> Result<(Vec<Number>, Option<Number>), FrontendError> {
         let column = quoted_column(&self.name);
         let quantile = |step: u32| {
             let share = f64::from(step) / f64::from(QUANTILES);
@@ -170,14 +202,13 @@ impl ContrastColumn {
             high = Some(high.map_or(*largest, |high: Number| high.max(*largest)));
             edges.extend_from_slice(quantiles);
         }
-        // The last bucket of a histogram has its upper edge; no value is at an edge beyond.
         let is_inside = |edge: &Number| {
             low.is_some_and(|low| *edge > low) && high.is_some_and(|high| *edge < high)
         };
         edges.retain(is_inside);
         edges.sort_unstable();
         edges.dedup();
-        Ok(edges)
+        Ok((edges, high))
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) async fn candidates(
         return Ok(Vec::new());
     }
     let by_conditions = |spec| QuerySpec {
-        group_by: Texts::Many(sql.iter().map(|sql| format!("({sql})")).collect()),
+        group_by: Texts::Many(sql.iter().map(|sql| format!("({sql}) IS TRUE")).collect()),
         aggregates: sides.counts.aggregates(),
         limit: Some(1 << strongest.len()),
         ..spec

@@ -30,6 +30,7 @@ impl ContrastRequest {
     pub(crate) fn check(&self) -> Result<(), FrontendError> {
         let QuerySpec { compare, group_by, aggregates, columns, order_by, bucket, .. } =
             &self.query;
+        let QuerySpec { limit, offset, series, totals, .. } = &self.query;
         let bad = |detail: &str, hint: &'static str| {
             Err(FrontendError::new(ErrorKind::BadRequest, detail.to_owned()).hint(hint))
         };
@@ -43,9 +44,11 @@ impl ContrastRequest {
             );
         }
         let texts = [group_by, aggregates, columns, order_by];
-        if bucket.is_some() || texts.iter().any(|texts| !texts.as_slice().is_empty()) {
+        let has_numbers = limit.is_some() || offset.is_some() || series.is_some() || *totals;
+        if bucket.is_some() || has_numbers || texts.iter().any(|texts| !texts.as_slice().is_empty())
+        {
             return bad(
-                "the query has groups, aggregates, columns or an order",
+                "the query has groups, aggregates, columns, an order or a limit",
                 "send table, from, to, filter, search, time_zone and compare only",
             );
         }
@@ -54,5 +57,14 @@ impl ContrastRequest {
             return bad(&detail, "the strongest findings come first");
         }
         Ok(())
+    }
+
+    /// The request as the log of queries has it.
+    pub(crate) fn to_text(&self) -> String {
+        let QuerySpec { table, compare, .. } = &self.query;
+        let compare = compare.clone().unwrap_or_default();
+        let condition = compare.condition.or(compare.shift).unwrap_or_default();
+        let against = compare.against.unwrap_or_else(|| "the rest".to_owned());
+        format!("-- POST /v1/explain of {table}: {condition} against {against}")
     }
 }

@@ -94,7 +94,7 @@ function Cells({ answer, cut, column }: { answer: Answer; cut: Cut; column: stri
   }, [answer, cut, range.to, start, bucket]);
   if (!heat) return <NoValues column={column} />;
   const pick = (box: HeatBox, point: Point) => {
-    const bound = (value: number) => String(Number(value.toPrecision(6)));
+    const bound = (value: number) => String(Number(value.toPrecision(12)));
     const from: Filter = { column, operator: ">=", values: [bound(box.from)] };
     const to: Filter = { column, operator: "<", values: [bound(box.to)] };
     const time = `${timeText(box.range.from, zone).slice(0, 16)} – ${timeText(box.range.to, zone).slice(11, 16)}`;

@@ -5,6 +5,7 @@ import type { Located } from "../../charts/world/WorldMap";
 import { WorldMap } from "../../charts/world/WorldMap";
 import { useExplore } from "../../explore/context";
 import { measureLabel } from "../../query/measure";
+import { beforeText } from "../../query/query";
 import { withOption } from "../../query/viewManifest";
 import { GroupsFrame } from "../shared/GroupsFrame";
 import type { Groups } from "../shared/groups";
@@ -59,7 +60,7 @@ function Places({ groups, where }: { groups: Groups; where: Where }) {
       <WorldMap located={located} measured={measured} onPick={press} />
       <Text size="xs" c="dimmed" mt={6}>
         {groups.compared
-          ? `Blue has more than ${query.compare} before, orange less.`
+          ? `Blue has more than ${beforeText(query.compare)}, orange less.`
           : "Stronger colours have more."}
       </Text>
     </Paper>

@@ -7,6 +7,7 @@ import { sides, useAnswer } from "../../explore/answers";
 import { pointOf, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { isEstimated, measureLabel } from "../../query/measure";
+import { beforeText } from "../../query/query";
 import { sparkPath } from "./sparkline";
 import { numberQuery, wholeSpec } from "./spec";
 
@@ -70,7 +71,7 @@ function BigNumber(props: {
             {change(numberOf(value), numberOf(earlier), step) ?? "–"}
             <Text span c="dimmed">
               {" "}
-              from {textOf(earlier, (it) => short(Number(it)))}, {query.compare} before
+              from {textOf(earlier, (it) => short(Number(it)))}, {beforeText(query.compare)}
             </Text>
           </Text>
         )}

@@ -1,6 +1,7 @@
 // The requests of big numbers: the measures of all rows, and over time.
 
 import type { QuerySpec } from "../../api/types";
+import { comparable } from "../../query/measure";
 import { aggregatesOf, baseSpec, compareOf, type ResolvedQuery } from "../../query/spec";
 
 /** The query without its groups. */
@@ -10,9 +11,12 @@ export function numberQuery(resolved: ResolvedQuery): ResolvedQuery {
 
 /** Each measure over the whole range, and over the compared one. */
 export function wholeSpec(resolved: ResolvedQuery): QuerySpec {
+  const { query, range } = resolved;
+  const compared = compareOf(query, range);
+  const measures = aggregatesOf(query);
   return {
     ...baseSpec(resolved),
-    aggregates: aggregatesOf(resolved.query),
-    ...compareOf(resolved.query, resolved.range),
+    aggregates: compared.compare ? measures.map((it) => comparable(it, range)) : measures,
+    ...compared,
   };
 }

@@ -2,7 +2,7 @@
 
 import { numberOf } from "../../api/client";
 import type { Answer, Cell, QuerySpec, Type } from "../../api/types";
-import { isAdditive } from "../../query/measure";
+import { comparable, isAdditive } from "../../query/measure";
 import type { Query } from "../../query/query";
 import {
   aggregatesOf,
@@ -12,6 +12,7 @@ import {
   orderOf,
   type ResolvedQuery,
 } from "../../query/spec";
+import { withoutAlias } from "../../query/sql";
 
 /** A measure of a group, at both times of a comparison. */
 export interface Value {
@@ -53,11 +54,13 @@ export function groupsSpec(
   const { by, ascending } = orderOf(query);
   const { compare } = compareOf(query, range);
   const order = query.measures.includes(by) && !ascending ? by : (query.measures[0] ?? EVENTS);
+  // The server has no rates of two times as columns.
+  const fitting = (measure: string) => (compare ? comparable(measure, range) : measure);
   return {
     ...baseSpec(resolved),
     group_by: [...group],
-    aggregates: aggregatesOf(query),
-    order_by: [`${order} DESC NULLS LAST`],
+    aggregates: aggregatesOf(query).map(fitting),
+    order_by: [`${withoutAlias(fitting(order))} DESC NULLS LAST`],
     limit,
     ...(group.length === 0 || sharesRows(group) ? {} : { totals: true }),
     ...(compare ? { compare: { ...compare, columns: true } } : {}),

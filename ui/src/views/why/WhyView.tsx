@@ -47,7 +47,7 @@ function Differences({ of }: { of: Sides }) {
       ))}
       {data.findings.length === 0 && (
         <Text size="sm" role="note">
-          Nothing distinguishes them: every difference may be chance.
+          {nothingWords(data, names)}
         </Text>
       )}
       {data.findings.map((difference) => (
@@ -59,6 +59,14 @@ function Differences({ of }: { of: Sides }) {
       ))}
     </Stack>
   );
+}
+
+/** Why there is no difference to show. */
+function nothingWords({ events }: Explanation, [now, before]: Sides["names"]): string {
+  if (events.selection === 0 || events.baseline === 0) {
+    return `There are no ${events.selection === 0 ? now : before} to compare.`;
+  }
+  return "No difference is both large and sure: what there is may be chance.";
 }
 
 /** A difference as two bars: the shares of both sides. A click opens the menu. */

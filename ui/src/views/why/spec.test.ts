@@ -19,7 +19,7 @@ test("a comparison has the sides now and before", () => {
 test("filters are compared with the rest of the same time", () => {
   const filters = [{ column: "status", operator: "=", values: ["x"] }] as const;
   const sides = sidesOf(resolved({ filters, where: "ms > 3" }));
-  expect(sides?.sides).toEqual({ where: "(status = 'x') AND (ms > 3)" });
+  expect(sides?.sides).toEqual({ where: "(status = 'x'\n) AND (ms > 3\n)" });
   expect(sides?.rows.filter).toBeUndefined();
   expect(sidesOf(resolved({}))).toBeNull();
 });

@@ -25,7 +25,8 @@ export function sidesOf(resolved: ResolvedQuery): Sides | null {
   const conditions = query.filters.map((it) => filterSql(it, typeOf(columns, it.column)));
   if (query.where.trim() !== "") conditions.push(query.where.trim());
   if (conditions.length === 0) return null;
-  const where = conditions.map((it) => `(${it})`).join(" AND ");
+  // A comment of SQL ends with the line.
+  const where = conditions.map((it) => `(${it}\n)`).join(" AND ");
   const rows = baseSpec({ ...resolved, query: { ...query, filters: [], where: "" } });
   return { rows, sides: { where }, names: ["filtered rows", "the rest"] };
 }
