@@ -58,6 +58,20 @@ impl Machine {
         (number("rows_scanned"), fraction, number("leaves_answered"))
     }
 
+    /// Waits until the machine knows this many leaves; batches go to the leaves that it knows.
+    fn wait_for_leaves(&self, count: u64) {
+        let start = Instant::now();
+        loop {
+            let answer = try_ask(&self.url, "SELECT count(*) FROM _queries", 10_000);
+            let answer = answer.and_then(|(_, body)| serde_json::from_str(&body).ok());
+            let answer: serde_json::Value = answer.unwrap_or_default();
+            if answer["coverage"]["leaves_answered"].as_u64() == Some(count) {
+                return;
+            }
+            assert!(start.elapsed() < DEADLINE, "it does not know {count} leaves: {answer}");
+        }
+    }
+
     /// Counts until `is_expected`. Never may there be more rows than were sent.
     fn wait_until(&self, what: &str, is_expected: impl Fn(u64, f64, u64) -> bool) {
         let start = Instant::now();
@@ -93,6 +107,7 @@ fn batches_of_a_frozen_leaf_move_and_count_once_when_it_is_back() {
     let one = Machine::start("one", "127.0.0.1:0", scratch.path());
     let two = Machine::start("two", &one.address, scratch.path());
     let all = BATCHES as u64;
+    one.wait_for_leaves(4);
     send_all(&one);
     two.wait_until("all rows are there", |rows, fraction, leaves| {
         rows == all && fraction == 1.0 && leaves == 4
