@@ -133,13 +133,17 @@ fn now() -> Instant {
 /// Waits for an answer. If it takes longer than a short query, others run beside it.
 async fn keep_turn_while_short<T>(mut turn: QueryTurn, answering: impl Future<Output = T>) -> T {
     let mut answering = std::pin::pin!(answering);
-    tokio::select! {
-        biased;
-        answered = answering.as_mut() => return answered,
-        () = sleep(Duration::from_millis(limits::QUERY_SHORT_MS)) => {}
+    loop {
+        tokio::select! {
+            biased;
+            answered = answering.as_mut() => return answered,
+            () = sleep(Duration::from_millis(limits::QUERY_SHORT_MS)) => {}
+        }
+        // While there are too many long ones, it keeps its place, and tries again later.
+        if turn.make_long() {
+            return answering.await;
+        }
     }
-    turn.make_long();
-    answering.await
 }
 
 #[cfg(test)]

@@ -109,13 +109,15 @@ impl State {
 }
 
 impl QueryTurn {
-    /// Frees the place for another query, because this one takes long.
-    pub(crate) fn make_long(&mut self) {
+    /// Frees the place for another query, because this one takes long. Returns whether it could: not
+    /// while there are too many long ones.
+    pub(crate) fn make_long(&mut self) -> bool {
         let mut state = self.turns.0.lock();
         if !self.is_long && state.queue.make_long() {
             self.is_long = true;
             state.run_next();
         }
+        self.is_long
     }
 }
 
@@ -188,10 +190,10 @@ mod tests {
     async fn a_long_query_lets_others_run() {
         let turns = turns(1, 8);
         let mut long = turns.wait(client(1)).await.expect("a place");
-        long.make_long();
+        assert!(long.make_long());
         let mut other = turns.wait(client(2)).await.expect("a place");
         // Only one may be long, so this one keeps its place.
-        other.make_long();
+        assert!(!other.make_long());
         let (waiting, mut signal) = turns.enter(client(3)).expect("room");
         assert!(signal.try_recv().is_err());
         drop(other);
@@ -207,20 +209,20 @@ mod tests {
         for port in 0..limits::LONG_QUERIES_MAX {
             let port = u16::try_from(port).expect("small");
             let mut turn = turns.wait(client(port)).await.expect("a place");
-            turn.make_long();
+            assert!(turn.make_long());
             long.push(turn);
         }
         let mut running = Vec::new();
         for _ in 0..limits::QUERIES_RUNNING_PER_CORE {
             let mut turn = turns.wait(client(0)).await.expect("a place");
-            turn.make_long();
+            assert!(!turn.make_long());
             running.push(turn);
         }
         let (_waiting, mut signal) = turns.enter(client(1)).expect("room");
         assert!(signal.try_recv().is_err());
         drop(long);
         assert!(signal.try_recv().is_err());
-        running[0].make_long();
+        assert!(running[0].make_long());
         assert_eq!(signal.try_recv(), Ok(Signal::Run));
     }
 
