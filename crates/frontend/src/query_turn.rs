@@ -109,8 +109,8 @@ impl State {
 }
 
 impl QueryTurn {
-    /// Frees the place for another query, because this one takes long. Returns whether it could: not
-    /// while there are too many long ones.
+    /// Frees the place for another query, because this one takes long. Returns whether it could:
+    /// not while there are too many long ones.
     pub(crate) fn make_long(&mut self) -> bool {
         let mut state = self.turns.0.lock();
         if !self.is_long && state.queue.make_long() {
