@@ -153,7 +153,7 @@ export const tests = [
     await picture(page, "view-tail");
   }],
   ["why shows what filtered rows have and the rest has not", async ({ page, url }) => {
-    await open(page, at(url, "why"));
+    await page.goto(at(url, "why"));
     await page.getByRole("button", { name: "Compare with previous period" }).waitFor();
     await page.goto(at(url, "why", `&filter=${encodeURIComponent("service = checkout")}`));
     const row = button(page, /^endpoint is .* of filtered rows, /).first();
