@@ -1,8 +1,8 @@
 import { IconChartSankey } from "@tabler/icons-react";
 import { lazy } from "react";
 import type { ViewManifest } from "../../query/viewManifest";
-import { groupsSpec, sharesRows } from "../shared/groups";
-import { partsProblem, stageRepair } from "../shared/repairs";
+import { groupsSpec } from "../shared/groups";
+import { groupsProblem, stageRepair } from "../shared/repairs";
 
 /** Groups beyond are left out, and the view says how much of the whole the others are. */
 const FLOWS_MOST = 1000;
@@ -15,12 +15,7 @@ export const sankey: ViewManifest = {
   shows: ["groups", "comparison"],
   plan: (resolved) => {
     const { group } = resolved.query;
-    if (sharesRows(group)) {
-      return {
-        misfit: "A row can be in several of these groups, so they are no parts of a whole.",
-      };
-    }
-    const problem = partsProblem(resolved);
+    const problem = groupsProblem(resolved);
     if (problem) return problem;
     if (group.length > 1) return { spec: groupsSpec(resolved, group, FLOWS_MOST) };
     return {

@@ -5,6 +5,7 @@ import { isAdditive, measureLabel } from "../../query/measure";
 import { EVENTS, type ResolvedQuery } from "../../query/spec";
 import { columnOf, quoteName } from "../../query/sql";
 import type { Repair } from "../../query/viewManifest";
+import { sharesRows } from "./groups";
 
 const OFFERED = 3;
 
@@ -52,4 +53,11 @@ export function partsProblem({ query }: ResolvedQuery): {
     misfit: `${measureLabel(measure)} does not add up, so it has no parts of a whole.`,
     repairs: [{ label: "Show events", query: { ...query, measures: [EVENTS] } }],
   };
+}
+
+/** Why the groups are no parts of a whole, and what can be shown instead; null if they are. */
+export function groupsProblem(resolved: ResolvedQuery): ReturnType<typeof partsProblem> {
+  if (!sharesRows(resolved.query.group)) return partsProblem(resolved);
+  const misfit = "A row can be in several of these groups, so they are no parts of a whole.";
+  return { misfit, repairs: [] };
 }

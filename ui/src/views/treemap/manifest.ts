@@ -1,8 +1,8 @@
 import { IconChartTreemap } from "@tabler/icons-react";
 import { lazy } from "react";
 import type { ViewManifest } from "../../query/viewManifest";
-import { groupsSpec, sharesRows } from "../shared/groups";
-import { groupRepairs, partsProblem } from "../shared/repairs";
+import { groupsSpec } from "../shared/groups";
+import { groupRepairs, groupsProblem } from "../shared/repairs";
 
 /** More tiles are too small to be seen; those beyond are one. */
 const TILES_MOST = 300;
@@ -15,12 +15,7 @@ export const treemap: ViewManifest = {
   shows: ["groups", "comparison"],
   plan: (resolved) => {
     const { group } = resolved.query;
-    if (sharesRows(group)) {
-      return {
-        misfit: "A row can be in several of these groups, so they are no parts of a whole.",
-      };
-    }
-    const problem = partsProblem(resolved);
+    const problem = groupsProblem(resolved);
     if (problem) return problem;
     if (group.length > 0) return { spec: groupsSpec(resolved, group, TILES_MOST) };
     return { misfit: "A treemap needs a column to group by.", repairs: groupRepairs(resolved) };
