@@ -18,7 +18,6 @@ use crate::query_error::{ADVICE, QueryError, QueryErrorCode, QueryErrors, out_of
 use crate::top_list::NextRound;
 
 /// The groups or rows of a partial result.
-#[expect(clippy::large_enum_variant, reason = "a query has few partials at a time")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartialBody {
     /// Groups of rows.
