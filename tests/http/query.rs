@@ -93,6 +93,36 @@ fn two_times_are_compared() {
     assert_eq!(server.rows(sql), answer["rows"]);
 }
 
+/// The file has a row for each hour from 9 in the first, two in the second and so on, of Berlin's
+/// clocks, which were set forward between the two weeks.
+#[test]
+fn weeks_are_compared_hour_by_hour_across_a_change_of_clocks() {
+    let server = Server::start();
+    server.log("dst", include_str!("../cases/23-dst.jsonl"));
+    let query = json!({
+        "table": "dst", "from": "2024-03-31T00:00:00+01:00", "to": "2024-04-07T00:00:00+02:00",
+        "bucket": "1h", "time_zone": "Europe/Berlin", "compare": { "shift": "7d" },
+        "aggregates": ["min(h)", "max(h)", "count(*)"], "order_by": ["time", "side"],
+    });
+    let answer = ask(&server, &json!({ "query": query })).ok();
+    let rows = answer["rows"].as_array().expect("rows");
+    let mut compared = 0;
+    for pair in rows.chunk_by(|one, other| one[1] == other[1]) {
+        match pair {
+            [_] => {}
+            [before, now] => {
+                assert_eq!((&before[2], &before[3], &before[4]), (&now[2], &now[3], &now[4]));
+                compared += 1;
+            }
+            _ => panic!("{pair:?}"),
+        }
+    }
+    // The file begins on a Friday and ends on the next one.
+    assert_eq!(compared, 9);
+    let total: i64 = rows.iter().filter_map(|row| row[4].as_i64()).sum();
+    assert_eq!(total, 360);
+}
+
 /// A comparison's rates divide by the time that each side covers of a bucket. This holds even if
 /// one bucket has the end of the earlier side and the beginning of the later one.
 #[test]

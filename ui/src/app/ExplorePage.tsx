@@ -2,7 +2,7 @@ import { AppShell, Box, Burger, Button, Group, Skeleton, Stack, Text } from "@ma
 import { useDisclosure } from "@mantine/hooks";
 import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import type { Column, Table } from "../api/types";
-import type { Zone } from "../base/zone";
+import { calendarZone, type Zone } from "../base/zone";
 import { isIdentifier } from "../explore/columnRanking";
 import { useColumnStats } from "../explore/columnStats";
 import { type Explore, ExploreContext, type Mark, useExplore } from "../explore/context";
@@ -58,7 +58,7 @@ export function ExplorePage(props: {
     const range = rangeOf(query, now, table) ?? usual;
     return {
       query,
-      resolved: { query, columns, range },
+      resolved: { query, columns, range, zone: calendarZone(zone) },
       views: VIEWS,
       columns,
       statsLoaded,

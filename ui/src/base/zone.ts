@@ -23,6 +23,15 @@ function partsFormat(zone: Zone): Intl.DateTimeFormat {
   return format;
 }
 
+/** Names of UTC, and names that the server does not know. */
+const NO_ZONE = /^(UTC|GMT|Etc\/(UTC|GMT|UCT|Zulu|Universal|Greenwich|Unknown)|[+-].*|)$/;
+
+/** The IANA name of the zone whose calendar a query is asked in. */
+export function calendarZone(zone: Zone): string {
+  const name = zone === "local" ? (Intl.DateTimeFormat().resolvedOptions().timeZone ?? "") : zone;
+  return NO_ZONE.test(name) ? "UTC" : name;
+}
+
 /** A moment in milliseconds, moved so that its UTC fields read as the zone's wall clock. */
 export function zoned(ms: number, zone: Zone): number {
   if (zone === "UTC") return ms;

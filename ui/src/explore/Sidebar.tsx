@@ -148,7 +148,7 @@ function Compare() {
   const { query, resolved, views, commit } = useExplore();
   const view = views.find(({ kind }) => kind === query.view.kind);
   const compares = view?.shows.includes("comparison") === true;
-  const problem = compares ? compareProblem(query, resolved.range) : null;
+  const problem = compares ? compareProblem(resolved) : null;
   const choose = (compare: string) => commit({ ...query, compare });
   const [writes, setWrites] = useState(false);
   const other = { value: query.compare, label: `vs ${query.compare} before` };

@@ -32,7 +32,8 @@ it("counts values of a column over what the query is about, but for the column i
 it("compares with the time just before, by whole buckets, which no bucket is on both sides of", () => {
   const [from, length] = [Date.parse("2026-11-20T10:00:00Z"), 3_600_000];
   const query = { ...defaultQuery("t"), compare: "previous" };
-  const shiftOf = (range: { from: number; to: number }) => compareOf(query, range).compare?.shift;
+  const shiftOf = (range: { from: number; to: number }) =>
+    compareOf({ query, columns: [], range }).compare?.shift;
   expect(shiftOf({ from, to: from + length })).toBe("1h");
   // The first bucket is cut: with an hour, a part of it would be on both sides.
   const cut = { from: from + 5000, to: from + 5000 + length };
@@ -40,5 +41,5 @@ it("compares with the time just before, by whole buckets, which no bucket is on 
   expect(seriesRange({ query, columns: [], range: cut }).range).toEqual(cut);
   expect(comparedRange({ query, columns: [], range: cut })?.to).toBeLessThanOrEqual(cut.from);
   const days = { from, to: from + 14 * 24 * length };
-  expect(compareOf(query, days).compare?.shift).toBe("14d");
+  expect(compareOf({ query, columns: [], range: days }).compare?.shift).toBe("14d");
 });

@@ -2,29 +2,33 @@
 
 import type { Column, QuerySpec } from "../api/types";
 import { durationMs, durationText } from "../base/duration";
+import { bucketStart, bucketsOf, earlier, wholeBuckets } from "./buckets";
 import { filterSql, typeOf } from "./filter";
 import { PREVIOUS, type Query } from "./query";
 import { quoteName, quoteText } from "./sql";
-import { bucketOf, bucketStart, isoText, type Range } from "./time";
+import { bucketOf, isoText, type Range } from "./time";
 
 /** A query with what is known when it is asked. */
 export interface ResolvedQuery {
   readonly query: Query;
   readonly columns: readonly Column[];
   readonly range: Range;
+  /** The IANA name of the zone whose calendar cuts days and hours; UTC if it is absent. */
+  readonly zone?: string;
 }
 
 /** In every grouped answer, so that the coverage corner can show events and stored rows. */
 export const EVENTS = "count(*)";
 
 /** The rows that a query is about: its table, range, filters and search. */
-export function baseSpec({ query, columns, range }: ResolvedQuery): QuerySpec {
+export function baseSpec({ query, columns, range, zone = "UTC" }: ResolvedQuery): QuerySpec {
   const filter = query.filters.map((it) => filterSql(it, typeOf(columns, it.column)));
   if (query.where.trim() !== "") filter.push(query.where.trim());
   return {
     table: query.table,
     from: isoText(range.from),
     to: isoText(range.to),
+    ...(zone === "UTC" ? {} : { time_zone: zone }),
     ...(filter.length > 0 ? { filter } : {}),
     ...(query.search.trim() === "" ? {} : { search: query.search.trim() }),
   };
@@ -47,19 +51,22 @@ export function seriesAggregates(query: Query): string[] {
 }
 
 /** Why a query cannot be compared with an earlier time; null if it can, or is not. */
-export function compareProblem(query: Query, range: Range): string | null {
+export function compareProblem({ query, range, zone }: ResolvedQuery): string | null {
   if (query.compare === "" || query.compare === PREVIOUS) return null;
-  const shift = durationMs(query.compare) ?? 0;
-  return range.to - range.from > shift
+  return overlaps(range.from, range.to, durationMs(query.compare) ?? 0, zone)
     ? `The time range is longer than ${query.compare}: pick a shorter one, or compare with the previous period.`
     : null;
 }
 
-/** The comparison of a query over a range; nothing if there is none. */
-export function compareOf(query: Query, range: Range): Pick<QuerySpec, "compare"> {
-  if (query.compare === "" || compareProblem(query, range)) return {};
-  const shift =
-    query.compare === PREVIOUS ? durationText(previousShift(query, range)) : query.compare;
+/** Whether a range reaches into the one that is as long, and earlier by a shift. */
+const overlaps = (from: number, to: number, shift: number, zone?: string) =>
+  to - from > shift && earlier(to, shift, zone) > from;
+
+/** The comparison of a query over its range; nothing if there is none. */
+export function compareOf(resolved: ResolvedQuery): Pick<QuerySpec, "compare"> {
+  const { query } = resolved;
+  if (query.compare === "" || compareProblem(resolved)) return {};
+  const shift = query.compare === PREVIOUS ? durationText(previousShift(resolved)) : query.compare;
   return { compare: { shift } };
 }
 
@@ -67,10 +74,9 @@ export function compareOf(query: Query, range: Range): Pick<QuerySpec, "compare"
  * How much earlier the previous period is, in milliseconds: as long as the range, and up to two
  * buckets more. The server shifts by whole buckets, and no bucket can be on both sides.
  */
-function previousShift(query: Query, range: Range): number {
+function previousShift({ query, range, zone }: ResolvedQuery): number {
   const bucket = bucketOf(query, range);
-  const step = durationMs(bucket) || 1000;
-  return Math.ceil((range.to - bucketStart(range.from, bucket)) / step) * step;
+  return wholeBuckets(bucketStart(range.from, bucket, zone), range.to, bucket, zone);
 }
 
 /** The time of a series: what is asked of it, and where its first bucket begins. */
@@ -84,27 +90,30 @@ export interface SeriesRange {
  * The asked range, whose ends may cut buckets. Only where the comparison reaches no further back
  * than the range is long, it begins with the first whole bucket: no bucket can be on both sides.
  */
-export function seriesRange({ query, range }: ResolvedQuery): SeriesRange {
+export function seriesRange(resolved: ResolvedQuery): SeriesRange {
+  const { query, range, zone } = resolved;
   const bucket = bucketOf(query, range);
-  const start = bucketStart(range.from, bucket);
-  const shift = comparedShift(query, range);
-  const next = start + (durationMs(bucket) ?? 0);
-  if (shift === null || range.to - start <= shift || next >= range.to) {
+  const { starts, end } = bucketsOf(range, bucket, zone);
+  const [start = range.from, next = end] = starts;
+  const shift = comparedShift(resolved);
+  if (shift === null || !overlaps(start, range.to, shift, zone) || next >= range.to) {
     return { range, start, bucket };
   }
   return { range: { ...range, from: next }, start: next, bucket };
 }
 
 /** How much earlier the time is that a range is compared with; null if it is not compared. */
-export function comparedShift(query: Query, range: Range): number | null {
-  const { compare } = compareOf(query, range);
+export function comparedShift(resolved: ResolvedQuery): number | null {
+  const { compare } = compareOf(resolved);
   return compare ? durationMs(compare.shift) : null;
 }
 
 /** The earlier time that a query is compared with; null if it is with none. */
-export function comparedRange({ query, range }: ResolvedQuery): Range | null {
-  const shift = comparedShift(query, range);
-  return shift === null ? null : { from: range.from - shift, to: range.to - shift };
+export function comparedRange(resolved: ResolvedQuery): Range | null {
+  const { range, zone } = resolved;
+  const shift = comparedShift(resolved);
+  if (shift === null) return null;
+  return { from: earlier(range.from, shift, zone), to: earlier(range.to, shift, zone) };
 }
 
 /** What the table is sorted by, as it stands in the query or by itself. */

@@ -110,14 +110,6 @@ export function bucketOf(query: Query, range: Range): string {
   return tooMany ? automatic : query.bucket;
 }
 
-/** The start of the bucket that contains a moment. */
-export function bucketStart(ms: number, bucket: string): number {
-  const step = durationMs(bucket) || 1000;
-  // Whole weeks begin on a Monday, as the server's do; the epoch was a Thursday.
-  const origin = step % 604_800_000 === 0 ? 4 * 86_400_000 : 0;
-  return Math.floor((ms - origin) / step) * step + origin;
-}
-
 /** The query with another fixed range. */
 export function withRange(query: Query, range: Range): Query {
   return { ...query, from: isoText(range.from), to: isoText(range.to), bucket: "auto" };

@@ -59,7 +59,7 @@ function SizedChart(props: AreaChartProps & { theme: ChartTheme; width: number }
   const near = over && meant(over);
   const timeOf = (first: number, last: number): Range => ({
     from: Math.max(chart.starts[first] ?? 0, chart.range.from),
-    to: Math.min((chart.starts[last] ?? 0) + chart.step, chart.range.to),
+    to: Math.min(chart.starts[last + 1] ?? (chart.starts[last] ?? 0) + chart.step, chart.range.to),
   });
   const click = (at: Hover) => {
     const series = meant(at)?.series ?? null;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Answer } from "../../api/types";
 import { heatOf, rowValue, strengths } from "./data";
 
-const starts = [0, 60_000];
+const buckets = { starts: [0, 60_000], end: 120_000 };
 const at = (ms: number) => new Date(ms).toISOString();
 const answer = (columns: string[], rows: Answer["rows"]) =>
   ({ columns: columns.map((name) => ({ name, type: "number" })), rows }) as unknown as Answer;
@@ -14,7 +14,12 @@ test("cells are placed by bucket and row, and others are left out", () => {
     [at(120_000), 6, 3],
     [at(0), null, 5],
   ];
-  const heat = heatOf(answer(["time", "row", "n"], rows), { log: true, step: 0.5 }, starts, 60_000);
+  const heat = heatOf(
+    answer(["time", "row", "n"], rows),
+    { log: true, step: 0.5 },
+    buckets,
+    60_000,
+  );
   if (!heat) throw new Error("there are cells");
   expect([heat.lowest, heat.rows]).toEqual([4, 3]);
   expect([...heat.now]).toEqual([10, 0, 0, 0, 0, 3]);
@@ -29,7 +34,7 @@ test("a comparison has both sides, and its strengths have signs", () => {
     ["before", at(60_000), 2, 1],
   ];
   const columns = ["side", "time", "row", "n"];
-  const heat = heatOf(answer(columns, rows), { log: false, step: 5 }, starts, 60_000);
+  const heat = heatOf(answer(columns, rows), { log: false, step: 5 }, buckets, 60_000);
   if (!heat) throw new Error("there are cells");
   expect([...(heat.before ?? [])]).toEqual([8, 0, 0, 1]);
   expect(strengths(heat)[0]).toBe(-1);
@@ -37,5 +42,5 @@ test("a comparison has both sides, and its strengths have signs", () => {
 });
 
 test("no cells are no picture", () => {
-  expect(heatOf(answer(["time", "row", "n"], []), { log: false, step: 1 }, starts, 1)).toBeNull();
+  expect(heatOf(answer(["time", "row", "n"], []), { log: false, step: 1 }, buckets, 1)).toBeNull();
 });

@@ -2,6 +2,7 @@
 
 import { numberOf } from "../../api/client";
 import type { Answer } from "../../api/types";
+import { type Buckets, bucketAt } from "../../query/buckets";
 
 /** How values are cut into rows: by a step, or by a part of a power of ten. */
 export interface Cut {
@@ -28,19 +29,15 @@ export interface Heat {
 const ROWS_MOST = 120;
 
 /** The cells of an answer with columns (side,) time, row, events. */
-export function heatOf(
-  answer: Answer,
-  cut: Cut,
-  starts: readonly number[],
-  length: number,
-): Heat | null {
+export function heatOf(answer: Answer, cut: Cut, buckets: Buckets, length: number): Heat | null {
   const compared = answer.columns[0]?.name === "side";
   const first = compared ? 1 : 0;
+  const { starts } = buckets;
   const cells = answer.rows.flatMap((row) => {
-    const bucket = Math.floor((Date.parse(String(row[first])) - (starts[0] ?? 0)) / length);
+    const bucket = bucketAt(buckets, Date.parse(String(row[first])));
     const place = numberOf(row[first + 1]);
     const events = numberOf(row[first + 2]);
-    if (!(bucket >= 0 && bucket < starts.length) || place === null || events === null) return [];
+    if (bucket < 0 || place === null || events === null) return [];
     return [{ bucket, place, events, was: compared && row[0] === "before" }];
   });
   if (cells.length === 0) return null;

@@ -104,7 +104,7 @@ const DAY = 86_400_000;
 /** The time of a bucket: `2026-11-21 03:50 – 03:55`. */
 export function bucketText(chart: TimeSeries, bin: number, zone: Zone): string {
   const start = chart.starts[bin] ?? 0;
-  const end = start + chart.step;
+  const end = chart.starts[bin + 1] ?? start + chart.step;
   const length = chart.step % 60_000 === 0 ? 16 : 19;
   const [from, to] = [timeText(start, zone), timeText(end, zone)];
   const atMidnight = from.endsWith("00:00:00") && to.endsWith("00:00:00");

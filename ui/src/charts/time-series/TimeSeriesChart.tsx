@@ -123,7 +123,7 @@ function meantBy(
 /** From where a bucket begins to where another ends, within the asked time. */
 function timeOf(chart: TimeSeries, first: number, last: number): Range {
   const from = Math.max(chart.starts[first] ?? 0, chart.range.from);
-  const end = (chart.starts[last] ?? from) + chart.step;
+  const end = chart.starts[last + 1] ?? (chart.starts[last] ?? from) + chart.step;
   return { from, to: Math.min(end, Math.max(chart.range.to, from + 1)) };
 }
 

@@ -7,6 +7,7 @@ import { OTHER_COLOUR, type Stroke, strokesOf } from "../../base/colours";
 import { durationMs } from "../../base/duration";
 import { listText, visible } from "../../base/format";
 import type { Unit } from "../../base/units";
+import { type Buckets, bucketAt, bucketsOf, earlier } from "../../query/buckets";
 import { type PickedValue, picksOf } from "../../query/edit";
 import {
   isAdditive,
@@ -99,21 +100,20 @@ export function seriesOf(
 ): TimeSeries {
   const { query } = resolved;
   const compared = answer.columns.length > 1 + query.group.length + seriesAggregates(query).length;
-  const shift = compared ? (comparedShift(query, resolved.range) ?? 0) : 0;
+  const shift = compared ? (comparedShift(resolved) ?? 0) : 0;
   // A stale answer is drawn over its own range. It does not say where its previous period begins.
   const previous = compared && query.compare === PREVIOUS;
   const { range, start, bucket } = seriesRange({
     ...resolved,
-    range: (previous ? null : answered(answer, shift)) ?? resolved.range,
+    range: (previous ? null : answered(answer, shift, resolved.zone)) ?? resolved.range,
   });
   const step = durationMs(bucket) || 1000;
-  const buckets = Math.max(1, Math.ceil((range.to - start) / step));
-  const starts = Array.from({ length: buckets }, (_, at) => start + at * step);
+  const buckets = bucketsOf({ from: start, to: range.to }, bucket, resolved.zone);
   const measure = query.measures[measureIndex] ?? "";
   const additive = isAdditive(measure);
   const cutFirst = range.from > start;
-  const cutLast = start + buckets * step > range.to;
-  const grid = { compared, range, start, step, buckets, additive, cutFirst, cutLast };
+  const cutLast = buckets.end > range.to;
+  const grid = { compared, range, buckets, additive, cutFirst, cutLast };
   const lines = linesOf(answer, resolved, measureIndex, grid);
   const made = lines.map((line) => seriesFrom(line, { ...grid, isSum: isSum(measure) }));
   const sorted = made.sort(bySize);
@@ -125,7 +125,7 @@ export function seriesOf(
     estimated: isEstimated(measure),
     range,
     step,
-    starts,
+    starts: [...buckets.starts],
     series: sorted.map((it) => (it.isOther ? { ...it, others } : it)),
     cutFirst,
     cutLast,
@@ -134,17 +134,16 @@ export function seriesOf(
 }
 
 /** The range that an answer is of, where it says so; a compared one begins with the time before. */
-function answered({ time }: Answer, shift: number): Range | null {
-  const [from, to] = [Date.parse(time?.from ?? "") + shift, Date.parse(time?.to ?? "")];
+function answered({ time }: Answer, shift: number, zone?: string): Range | null {
+  const from = earlier(Date.parse(time?.from ?? ""), -shift, zone);
+  const to = Date.parse(time?.to ?? "");
   return from < to ? { from, to } : null;
 }
 
 interface Grid {
   compared: boolean;
   range: Range;
-  start: number;
-  step: number;
-  buckets: number;
+  buckets: Buckets;
   additive: boolean;
   cutFirst: boolean;
   cutLast: boolean;
@@ -171,11 +170,11 @@ function linesOf(
       picks: isOther ? [] : picksOf(group, cells, types, resolved.columns),
       isOther,
       hasValue: false,
-      values: new Array<number | null>(grid.buckets).fill(nothing),
-      before: new Array<number | null>(grid.buckets).fill(nothing),
-      low: new Array<number | null>(grid.buckets).fill(null),
-      high: new Array<number | null>(grid.buckets).fill(null),
-      samples: new Array<number>(grid.buckets).fill(0),
+      values: new Array<number | null>(grid.buckets.starts.length).fill(nothing),
+      before: new Array<number | null>(grid.buckets.starts.length).fill(nothing),
+      low: new Array<number | null>(grid.buckets.starts.length).fill(null),
+      high: new Array<number | null>(grid.buckets.starts.length).fill(null),
+      samples: new Array<number>(grid.buckets.starts.length).fill(0),
     };
     lines.set(key, made);
     return made;
@@ -185,8 +184,8 @@ function linesOf(
   // Without groups there is a series even where no row matches: it is zero, or not known.
   if (group.length === 0) lineOf([], false);
   answer.rows.forEach((row, at) => {
-    const bucket = Math.floor((momentOf(row[time]) - grid.start) / grid.step);
-    if (!(bucket >= 0 && bucket < grid.buckets)) return;
+    const bucket = bucketAt(grid.buckets, momentOf(row[time]));
+    if (bucket < 0) return;
     const line = lineOf(row.slice(time + 1, time + 1 + group.length), answer.other?.[at] ?? false);
     const value = numberOf(row[place]);
     line.hasValue ||= value !== null;
@@ -213,10 +212,11 @@ function linesOf(
  */
 function rated(bucket: number, was: boolean, measure: string, grid: Grid): number {
   if (!grid.compared || !isRate(measure)) return 1;
-  const start = grid.start + bucket * grid.step;
+  const { starts, end: last } = grid.buckets;
+  const [start, end] = [starts[bucket] ?? 0, starts[bucket + 1] ?? last];
   const from = Math.max(start, grid.range.from);
-  const to = Math.min(start + grid.step, grid.range.to);
-  return (was ? start + grid.step - from : to - start) / (to - from);
+  const to = Math.min(end, grid.range.to);
+  return (was ? end - from : to - start) / (to - from);
 }
 
 const momentOf = (cell: Cell | undefined) =>

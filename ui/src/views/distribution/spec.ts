@@ -17,7 +17,7 @@ export function summarySpec(resolved: ResolvedQuery, column: string): QuerySpec 
   return {
     ...baseSpec(resolved),
     aggregates: [...ends, ...parts, ...counts, whole],
-    ...compareOf(resolved.query, resolved.range),
+    ...compareOf(resolved),
   };
 }
 
@@ -58,9 +58,9 @@ export function betweenSpec(
 }
 
 function spreadSpec(resolved: ResolvedQuery, within: string, histogram: string): QuerySpec {
-  const { query, range } = resolved;
+  const { query } = resolved;
   const { filter = [], ...rest } = baseSpec(resolved);
-  const compared = compareOf(query, range);
+  const compared = compareOf(resolved);
   const groups = Math.min(query.series, GROUPS_MOST);
   return {
     ...rest,

@@ -17,7 +17,7 @@ export function flameSpec(resolved: ResolvedQuery, column: string): QuerySpec {
     group_by: [`prefixes(${quoteName(column)})`],
     aggregates: [first, ...aggregatesOf(query).filter((it) => it !== first)],
     series: FRAMES_MOST,
-    ...compareOf(query, resolved.range),
+    ...compareOf(resolved),
   };
 }
 

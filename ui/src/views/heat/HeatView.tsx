@@ -10,6 +10,7 @@ import { type HeatBox, HeatChart } from "../../charts/heat/HeatChart";
 import { useAnswer } from "../../explore/answers";
 import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
+import { bucketsOf } from "../../query/buckets";
 import { excludeRange, withFilter } from "../../query/edit";
 import type { Filter } from "../../query/filter";
 import { seriesRange } from "../../query/spec";
@@ -88,10 +89,9 @@ function Cells({ answer, cut, column }: { answer: Answer; cut: Cut; column: stri
   const { range, start, bucket } = seriesRange(resolved);
   const heat = useMemo(() => {
     const length = durationMs(bucket) || 1000;
-    const buckets = Math.max(1, Math.ceil((range.to - start) / length));
-    const starts = Array.from({ length: buckets }, (_, at) => start + at * length);
-    return heatOf(answer, cut, starts, length);
-  }, [answer, cut, range.to, start, bucket]);
+    const buckets = bucketsOf({ from: start, to: range.to }, bucket, resolved.zone);
+    return heatOf(answer, cut, buckets, length);
+  }, [answer, cut, range.to, start, bucket, resolved.zone]);
   if (!heat) return <NoValues column={column} />;
   const pick = (box: HeatBox, point: Point) => {
     const bound = (value: number) => String(Number(value.toPrecision(12)));

@@ -76,7 +76,7 @@ export function cellsSpec(
     bucket: series.bucket,
     group_by: [`${row} AS row`],
     aggregates: [EVENTS],
-    ...compareOf(resolved.query, series.range),
+    ...compareOf({ ...resolved, range: series.range }),
   };
 }
 

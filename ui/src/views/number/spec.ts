@@ -12,7 +12,7 @@ export function numberQuery(resolved: ResolvedQuery): ResolvedQuery {
 /** Each measure over the whole range, and over the compared one. */
 export function wholeSpec(resolved: ResolvedQuery): QuerySpec {
   const { query, range } = resolved;
-  const compared = compareOf(query, range);
+  const compared = compareOf(resolved);
   const measures = aggregatesOf(query);
   return {
     ...baseSpec(resolved),

@@ -13,9 +13,11 @@ export function chartQuery(resolved: ResolvedQuery): ResolvedQuery {
   return { ...resolved, query: plain };
 }
 
-const measuresOf = ({ query, range }: ResolvedQuery, measures: readonly Measure[]) => {
-  const compared = compareOf(query, range);
-  const fitting = compared.compare ? measures.map((it) => comparable(it, range)) : [...measures];
+const measuresOf = (resolved: ResolvedQuery, measures: readonly Measure[]) => {
+  const compared = compareOf(resolved);
+  const fitting = compared.compare
+    ? measures.map((it) => comparable(it, resolved.range))
+    : [...measures];
   return { aggregates: fitting, ...compared };
 };
 

@@ -52,7 +52,7 @@ export function groupsSpec(
 ): QuerySpec {
   const { query, range } = resolved;
   const { by, ascending } = orderOf(query);
-  const { compare } = compareOf(query, range);
+  const { compare } = compareOf(resolved);
   const order = query.measures.includes(by) && !ascending ? by : (query.measures[0] ?? EVENTS);
   // The server has no rates of two times as columns.
   const fitting = (measure: string) => (compare ? comparable(measure, range) : measure);

@@ -13,7 +13,7 @@ export const COMPARED_MOST = 20_000;
 /** Groups and their measures. Compared groups are sorted and cut once both sides are joined. */
 export function tableSpec(resolved: ResolvedQuery): QuerySpec {
   const { query, range } = resolved;
-  const compared = compareOf(query, range);
+  const compared = compareOf(resolved);
   return {
     ...baseSpec(resolved),
     group_by: [...query.group],

@@ -1,6 +1,7 @@
 // The request of the time series.
 
 import type { QuerySpec } from "../../api/types";
+import { earlier } from "../../query/buckets";
 import {
   baseSpec,
   comparedShift,
@@ -15,12 +16,12 @@ import { isoText } from "../../query/time";
 
 /** The server compares whole buckets: what the range cuts off of the first ones is filtered. */
 function cutFilters(resolved: ResolvedQuery, { range, start }: SeriesRange): string[] {
-  const shift = comparedShift(resolved.query, range);
+  const shift = comparedShift({ ...resolved, range });
   if (shift === null || start === range.from) return [];
   const time = quoteName(resolved.columns.find((it) => it.is_time)?.name ?? "time");
   const at = (ms: number) => quoteText(isoText(ms));
   return [
-    `${time} >= ${at(range.from - shift)}`,
+    `${time} >= ${at(earlier(range.from, shift, resolved.zone))}`,
     `(${time} < ${at(start)} OR ${time} >= ${at(range.from)})`,
   ];
 }
@@ -40,6 +41,6 @@ export function timeSpec(resolved: ResolvedQuery): QuerySpec {
     ...(query.group.length > 0 ? { series: query.series } : {}),
     // Bands around more lines than one would hide each other.
     ...(query.group.length === 0 && query.compare === "" ? { intervals: true } : {}),
-    ...compareOf(query, series.range),
+    ...compareOf({ ...resolved, range: series.range }),
   };
 }

@@ -14,7 +14,7 @@ const GROUPS_MOST = 2000;
 export function wholeSpec(resolved: ResolvedQuery): QuerySpec | null {
   const { query, range } = resolved;
   if (query.measures.every(isAdditive)) return null;
-  const compared = compareOf(query, range);
+  const compared = compareOf(resolved);
   const measures = aggregatesOf(query);
   const grouped = query.group.length > 0;
   return {

@@ -17,8 +17,8 @@ export interface Sides {
 
 /** The sides of a query; null if it has neither a comparison nor filters. */
 export function sidesOf(resolved: ResolvedQuery): Sides | null {
-  const { query, columns, range } = resolved;
-  const { compare } = compareOf(query, range);
+  const { query, columns } = resolved;
+  const { compare } = compareOf(resolved);
   if (compare) {
     return { rows: baseSpec(resolved), sides: { shift: compare.shift }, names: ["now", "before"] };
   }
