@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetError, RulesetStatus, Scope,
+};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -19,6 +22,12 @@ const PROT_EXEC: u64 = 4;
 /// Gives up everything that the kernel can take; returns a sentence for each part that it cannot.
 pub(super) fn enter() -> Vec<String> {
     let mut notes = Vec::new();
+    // First: its rules are a file until they are in force.
+    match restrict_access() {
+        Ok(RulesetStatus::NotEnforced) => notes.push("no Landlock rules".to_owned()),
+        Ok(_) => {}
+        Err(error) => notes.push(format!("no Landlock rules: {error}")),
+    }
     let limits = [
         (Resource::As, address_space()),
         (Resource::Cpu, Some(CPU_SECONDS_MAX)),
@@ -52,6 +61,18 @@ fn address_space() -> Option<u64> {
     let pages: u64 = statm.split(' ').next()?.parse().ok()?;
     let page = u64::try_from(rustix::param::page_size()).ok()?;
     pages.checked_mul(page)?.checked_add(ADDRESS_SPACE_MORE)
+}
+
+/// Refuses every access to files, TCP ports, and processes and sockets outside, as far as the
+/// kernel has such rules. It repeats what the filter of calls refuses, by another part of the
+/// kernel.
+fn restrict_access() -> Result<RulesetStatus, RulesetError> {
+    // Rights that the kernel does not have are left out.
+    let rules = Ruleset::default()
+        .handle_access(AccessFs::from_all(ABI::V6))?
+        .handle_access(AccessNet::from_all(ABI::V6))?
+        .scope(Scope::from_all(ABI::V6))?;
+    Ok(rules.create()?.restrict_self()?.ruleset)
 }
 
 /// Allows memory that is not executable, reading and writing what is open, clocks, and the end.
@@ -104,3 +125,34 @@ const ALLOWED: [i64; 23] = [
     libc::SYS_exit,
     libc::SYS_exit_group,
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// Landlock's rules hold for one thread, which ends with the test.
+    #[test]
+    fn neither_files_nor_ports_can_be_opened() {
+        let ends = std::thread::spawn(|| {
+            assert!(std::fs::File::open("/proc/self/stat").is_ok());
+            let status = restrict_access().expect("rules, or none");
+            let file = std::fs::File::open("/proc/self/stat").map(drop);
+            let port = TcpListener::bind("127.0.0.1:0").map(drop);
+            (status, [file, port].map(|opened| opened.map_err(|error| error.kind())))
+        });
+        let (status, opened) = ends.join().expect("no panic");
+        match status {
+            RulesetStatus::FullyEnforced => {
+                assert_eq!(opened, [Err(ErrorKind::PermissionDenied); 2]);
+            }
+            // Ports are newer than files.
+            RulesetStatus::PartiallyEnforced => {
+                assert_eq!(opened[0], Err(ErrorKind::PermissionDenied));
+            }
+            RulesetStatus::NotEnforced => println!("skipped: needs a kernel with Landlock"),
+        }
+    }
+}
