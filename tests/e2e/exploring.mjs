@@ -1,7 +1,7 @@
 // How a person finds something: searching, filtering, grouping, and the way back.
 import { strict as assert } from "node:assert";
 import { startServer } from "./demo.mjs";
-import { ask, IN_STILL, keys, menu, open, picture, rowsBehind, settled, STILL } from "./steps.mjs";
+import { ask, IN_STILL, keys, log, menu, open, picture, rowsBehind, settled, STILL } from "./steps.mjs";
 
 /** The first value of a facet, and how its line reads. */
 const topOf = (page, column) => page.getByTestId(`facet-${column}`).locator(".facet .name").first();
@@ -13,6 +13,40 @@ async function isLoaded(url) {
 }
 
 export const tests = [
+  [
+    "cuts days and compares weeks as the clocks of the reader's zone do",
+    async ({ url, browser, wrong }) => {
+      const hours = [...Array(24).keys()];
+      const rows = ["2024-03-26T", "2024-04-02T"].flatMap((day, week) =>
+        hours.flatMap((hour) => {
+          // Berlin is an hour ahead of UTC in the first week, and two in the second.
+          const time = new Date(Date.parse(`${day}${String(hour).padStart(2, "0")}:30:00Z`) - (week + 1) * 3_600_000);
+          return Array(hour + 1).fill({ time: time.toISOString(), hour });
+        }),
+      );
+      await log(url, "clocks", rows);
+      const context = await browser.newContext({ timezoneId: "Europe/Berlin" });
+      const page = await context.newPage();
+      page.on("pageerror", (error) => wrong.push(error.message));
+      const asked = [];
+      page.on("request", (request) => {
+        const { query } = /v1\/query$/.test(request.url()) ? JSON.parse(request.postData()) : {};
+        if (query?.bucket) asked.push(query);
+      });
+      const range = "from=2024-04-01T22:00:00Z&to=2024-04-02T22:00:00Z";
+      await open(page, `${url}/?table=clocks&view=time&${range}&bucket=1h&compare=7d`);
+      const query = asked.at(-1);
+      assert.equal(query.time_zone, "Europe/Berlin");
+      const answer = await fetch(`${url}/v1/query`, { method: "POST", body: JSON.stringify({ query }) }).then((it) => it.json());
+      const of = (side) => answer.rows.filter((row) => row[0] === side).map((row) => row.slice(1).join(" ")).sort();
+      assert.equal(of("now").length, 24);
+      assert.deepEqual(of("now"), of("before"));
+      await open(page, `${url}/?table=clocks&view=time&from=2024-03-26&to=2024-04-03&bucket=1d`);
+      const days = asked.at(-1);
+      assert.deepEqual([days.bucket, days.time_zone], ["1d", "Europe/Berlin"]);
+      await context.close();
+    },
+  ],
   [
     "leads from home to the bad build in three clicks, with the range that it opens on",
     async ({ page }) => {

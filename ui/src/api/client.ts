@@ -3,6 +3,7 @@
 
 import type { Cluster } from "./cluster";
 import type { Explanation, SidesOf } from "./explain";
+import type { FunctionDefinition, VersionedFunction } from "./functions";
 import type { Rollover } from "./rollover";
 import type {
   Answer,
@@ -221,6 +222,27 @@ export function putSettings(
   const body = JSON.stringify({ version, settings });
   const headers = { "Content-Type": "application/json" };
   return send<Settings>(settingsPath(table), { method: "PUT", headers, body });
+}
+
+const functionPath = (name: string) => `/v1/functions/${encodeURIComponent(name)}`;
+
+/** All functions, by name. */
+export const fetchFunctions = async (signal?: AbortSignal) =>
+  (await get<{ functions: VersionedFunction[] }>("/v1/functions", signal)).functions;
+
+/** Defines a function, or replaces this version of it; 0 if there is none. */
+export function putFunction(
+  version: number,
+  { name, ...definition }: FunctionDefinition,
+): Promise<VersionedFunction> {
+  const body = JSON.stringify({ version, ...definition });
+  const headers = { "Content-Type": "application/json" };
+  return send<VersionedFunction>(functionPath(name), { method: "PUT", headers, body });
+}
+
+/** Drops a function. */
+export async function dropFunction(name: string): Promise<void> {
+  await send(functionPath(name), { method: "DELETE" });
 }
 
 /** A query as it is sent. Columns that the table does not have are null. */

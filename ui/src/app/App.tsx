@@ -1,7 +1,7 @@
 import { Center, Loader, Stack, Text } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/client";
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
@@ -19,6 +19,8 @@ import { NoSuchTable } from "./NoSuchTable";
 import { StartPage } from "./StartPage";
 import { useZone } from "./settings";
 import { KeyHelp, Tools } from "./Tools";
+
+const FunctionsPage = lazy(() => import("./FunctionsPage"));
 
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
@@ -40,10 +42,11 @@ export function App() {
   );
   const columns = useColumns(table);
   const atCluster = page === "cluster";
-  const about = atCluster ? "Cluster" : query?.table;
+  const atFunctions = page === "functions";
+  const about = atCluster ? "Cluster" : atFunctions ? "Functions" : query?.table;
   useDocumentTitle(about ? `${about} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
-  const initial = ignored.length === 0 && !atCluster ? tables.data : undefined;
+  const initial = ignored.length === 0 && page === "query" ? tables.data : undefined;
   useInitialQuery(read, initial, replace, again);
   const ask = useCallback(
     (next: Query) => {
@@ -52,7 +55,7 @@ export function App() {
     },
     [again, commit],
   );
-  const shownQuery = atCluster ? null : query;
+  const shownQuery = page === "query" ? query : null;
   useKeys(shownQuery, now, ask, again, help.open);
   const tools = (
     <Tools
@@ -79,6 +82,10 @@ export function App() {
           logo={<Logo />}
           tools={tools}
         />
+      ) : atFunctions && !problem?.needsToken ? (
+        <Suspense fallback={<Waiting />}>
+          <FunctionsPage logo={<Logo />} tools={tools} />
+        </Suspense>
       ) : problem && !(tables.data && columns.data) ? (
         <Trouble problem={problem} />
       ) : !tables.data ? (

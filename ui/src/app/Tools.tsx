@@ -14,6 +14,7 @@ import {
   IconArrowLeft,
   IconCheck,
   IconFileImport,
+  IconFunction,
   IconKeyboard,
   IconMoon,
   IconPlayerPause,
@@ -54,7 +55,7 @@ export function Tools(props: {
   const { data } = useCluster(atCluster);
   return (
     <Group gap={4} wrap="nowrap" ml="auto">
-      {atCluster && (
+      {page !== "query" && (
         <Button
           size="compact-sm"
           variant="default"
@@ -77,6 +78,14 @@ export function Tools(props: {
           <Share query={query} range={rangeOf(query, now, props.table)} />
         </>
       )}
+      <span className="wide-only">
+        <ToolButton
+          label="Functions"
+          icon={<IconFunction size={17} />}
+          on={page === "functions"}
+          onClick={() => open(page === "functions" ? "query" : "functions")}
+        />
+      </span>
       <ToolButton label="Import a file" icon={<IconFileImport size={17} />} onClick={chooseFile} />
       <Scheme />
       <span className="wide-only">

@@ -59,19 +59,21 @@ export function useAddress(): {
   return { query, ignored, commit, replace };
 }
 
-/** What the page shows. The query stays in the URL while the cluster is shown. */
-export type PageName = "query" | "cluster";
+/** Pages beside that of the query, which stays in the URL while they are shown. */
+const PAGES = ["cluster", "functions"] as const;
+/** What the page shows. */
+export type PageName = "query" | (typeof PAGES)[number];
 
 /** What the page shows, and a way to show another. */
 export function usePage(): { page: PageName; open: (page: PageName) => void } {
   const search = useSyncExternalStore(subscribe, () => window.location.search);
   const open = useCallback((page: PageName) => {
     const keys = new URLSearchParams(window.location.search);
-    if (page === "cluster") keys.set("page", "cluster");
-    else keys.delete("page");
+    if (page === "query") keys.delete("page");
+    else keys.set("page", page);
     const rest = keys.toString();
     go(rest === "" ? "" : `?${rest}`, false);
   }, []);
   const shown = new URLSearchParams(search).get("page");
-  return { page: shown === "cluster" ? "cluster" : "query", open };
+  return { page: PAGES.find((it) => it === shown) ?? "query", open };
 }
