@@ -15,6 +15,7 @@ use crate::column_stats::StatsQueries;
 use crate::column_type::type_of;
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
+use crate::principal::Principal;
 use crate::query::time_range;
 
 /// Distinct lists whose members are counted.
@@ -60,6 +61,7 @@ impl Frontend {
     /// [`FrontendError`] when the table or column does not exist, or the query fails.
     pub async fn column_values(
         self: &Arc<Self>,
+        principal: &Principal,
         table: &str,
         column: &str,
         request: ColumnValuesRequest,
@@ -78,7 +80,7 @@ impl Frontend {
             true => ValuesQuery { column, prefix: None, limit: LISTS_MAX },
             false => ValuesQuery { column, prefix, limit: limit as u64 },
         };
-        let (answer, whole) = newest_first(self, schema, range, &query).await?;
+        let (answer, whole) = newest_first(self, principal, schema, range, &query).await?;
         let complete = whole
             && answer.coverage.fraction() >= 1.0
             && (!is_list || (answer.rows.len() as u64) < LISTS_MAX);
@@ -100,13 +102,14 @@ struct ValuesQuery<'q> {
 /// The result for as many of the newest rows as [`PATIENCE`] allows, and whether these are all.
 async fn newest_first(
     frontend: &Frontend,
+    principal: &Principal,
     schema: &TableSchema,
     range: TimeRange,
     query: &ValuesQuery<'_>,
 ) -> Result<(ResultSet, bool), FrontendError> {
     let start = Instant::now();
     let queries = StatsQueries::new(
-        frontend.runner(),
+        frontend.runner_of(principal),
         schema,
         Duration::from_millis(limits::QUERY_DEADLINE_MS),
     );

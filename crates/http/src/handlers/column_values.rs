@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use hadal_aggregate::SparseRow;
-use hadal_frontend::{ColumnValues, ColumnValuesRequest, blocking};
+use hadal_frontend::{ColumnValues, ColumnValuesRequest, Principal, blocking};
 use hadal_types::limits;
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,7 @@ pub(crate) struct Page {
 /// `GET /v1/tables/{table}/columns/{column}/values`.
 pub(crate) async fn values(
     State(state): State<Arc<AppState>>,
+    Extension(principal): Extension<Principal>,
     names: Result<Path<(String, String)>, PathRejection>,
     page: Result<Query<Page>, QueryRejection>,
 ) -> Result<Response, Problem> {
@@ -38,7 +40,7 @@ pub(crate) async fn values(
     let Page { prefix, limit, from, to } = page;
     let limit = listed(limit, limits::VALUES_LISTED_MAX)?;
     let request = ColumnValuesRequest { prefix, limit, from, to };
-    let values = state.frontend.column_values(&name, &column, request).await?;
+    let values = state.frontend.column_values(&principal, &name, &column, request).await?;
     let body = move || {
         let ColumnValues { rows, complete, reservation } = values;
         let values = rows.iter().map(Counted::new).collect();
