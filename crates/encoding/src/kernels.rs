@@ -39,7 +39,7 @@ pub use delimiters::mark_delimiters;
 pub use expand_compress::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
 pub use exponent_buckets::{BucketCounts, ExponentBuckets, ScaledSteps, count_exponent_buckets};
 pub use fold::{
-    count_ones, min_max_i64, min_max_i64_where, min_max_u32, min_max_u32_where, sum_i64,
+    count_ones, dot_u32, min_max_i64, min_max_i64_where, min_max_u32, min_max_u32_where, sum_i64,
     sum_i64_where, sum_u32, sum_u32_where,
 };
 pub use hashes::{hash_i64, register_ranks};

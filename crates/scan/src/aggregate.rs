@@ -16,3 +16,4 @@ pub(crate) mod sum_decimals;
 pub(crate) mod ungrouped;
 pub(crate) mod unnest;
 mod user;
+pub(crate) mod vector_sums;

@@ -12,5 +12,6 @@ pub(crate) mod lists;
 pub(crate) mod random;
 pub(crate) mod selection;
 pub(crate) mod text_search;
+pub(crate) mod weight_classes;
 pub(crate) mod weights;
 pub(crate) mod wide_division;

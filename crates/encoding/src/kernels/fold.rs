@@ -7,6 +7,12 @@ kernels! {
     /// The sum, exactly.
     pub fn sum_u32(values: &[u32]) -> u64 = sum_u32_body;
 
+    /// The sum of the products of the values and weights at the same index, modulo 2^64.
+    ///
+    /// # Panics
+    /// When `values` and `weights` differ in length.
+    pub fn dot_u32(values: &[u32], weights: &[u32]) -> u64 = dot_u32_body;
+
     /// The sum, exactly.
     pub fn sum_i64(values: &[i64]) -> i128 = sum_i64_body;
 
@@ -88,6 +94,14 @@ impl Halves {
 #[inline(always)]
 fn sum_u32_body(_: impl Primitives, values: &[u32]) -> u64 {
     values.iter().map(|value| u64::from(*value)).sum()
+}
+
+#[inline(always)]
+fn dot_u32_body(_: impl Primitives, values: &[u32], weights: &[u32]) -> u64 {
+    assert_eq!(values.len(), weights.len(), "a weight for each value");
+    let products =
+        values.iter().zip(weights).map(|(&value, &weight)| u64::from(value) * u64::from(weight));
+    products.fold(0, u64::wrapping_add)
 }
 
 #[inline(always)]

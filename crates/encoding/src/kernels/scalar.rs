@@ -113,6 +113,17 @@ fn bit(words: &[u64], index: usize) -> bool {
     words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
 }
 
+/// See [`super::dot_u32`].
+#[must_use]
+pub fn dot_u32(values: &[u32], weights: &[u32]) -> u64 {
+    assert_eq!(values.len(), weights.len(), "a weight for each value");
+    let mut sum = 0u64;
+    for (&value, &weight) in values.iter().zip(weights) {
+        sum = sum.wrapping_add(u64::from(value) * u64::from(weight));
+    }
+    sum
+}
+
 /// See [`super::sum_u32`] and [`super::sum_i64`].
 #[must_use]
 pub fn sum<T: Copy + Into<i128>>(values: &[T]) -> i128 {

@@ -207,6 +207,21 @@ fn sums_and_extremes_are_those_of_the_twin() {
 }
 
 #[test]
+fn dot_products_are_those_of_the_twin() {
+    let values = codes(LENGTH_MAX + 16, 1 << 32, 10);
+    let weights = codes(LENGTH_MAX + 16, 1 << 32, 11);
+    for level in Level::available() {
+        for (values, weights) in slices(&values).zip(slices(&weights)) {
+            let dot = level.dot_u32(values, weights);
+            assert_eq!(dot, scalar::dot_u32(values, weights), "{}", values.len());
+        }
+        assert!(panics(|| {
+            level.dot_u32(&[1, 2], &[1]);
+        }));
+    }
+}
+
+#[test]
 fn selected_rows_fold_as_if_they_were_alone() {
     let (narrow, wide) = (codes(LENGTH_MAX + 16, 1 << 32, 8), integers(LENGTH_MAX + 16, 9));
     for (narrow, wide) in slices(&narrow).zip(slices(&wide)) {

@@ -32,11 +32,10 @@ pub(crate) fn add(
     groups: &mut Groups,
     use_zones: bool,
 ) -> Result<(), Interrupt> {
-    let weights = Weights::new(columns)?;
-    let weigh_one = matches!(weights, Weights::One);
-    if weigh_one && ungrouped::add(query, plan, columns, selection, groups, use_zones)? {
+    if ungrouped::add(query, plan, columns, selection, groups, use_zones)? {
         return Ok(());
     }
+    let weights = Weights::new(columns)?;
     let keys = plan
         .keys
         .iter()

@@ -1,23 +1,27 @@
 //! Measures without groups, computed from a column's zone or encoded integers.
 //!
-//! A query without groups, over rows that all weigh one, needs no decoded values. If it takes a
-//! whole block, the count, sum, minimum and maximum of a column are in the block's directory.
-//! Otherwise, or if zones may not be used (to measure, or for values other than plain decimals),
-//! the stream is summed vector by vector. Selected rows are given by bits, and no column is decoded
-//! (small materialized aggregates, Moerkotte, VLDB 1998).
+//! A query without groups needs no decoded values, if its rows have few different weights. If it
+//! takes a whole block, the count, sum, minimum and maximum of a column are in the block's
+//! directory. Otherwise, or if zones may not be used (to measure, or for values other than plain
+//! decimals), the stream is summed vector by vector. Selected rows are given by bits, and no column
+//! is decoded (small materialized aggregates, Moerkotte, VLDB 1998). Rows of several weights are
+//! summed by `vector_sums.rs`, or else the rows of each weight for themselves.
 
 use std::borrow::Cow;
 
-use hadal_aggregate::{Groups, State, WeightedCount};
+use hadal_aggregate::{Groups, WeightedCount};
 use hadal_block::{BlockError, Zone};
 use hadal_encoding::Bitmap;
 use hadal_query::{Measure, Query, RowInput, StateKind, Weighting};
 use hadal_types::{Kind, Logical, Weight};
 
+use crate::aggregate::vector_sums::{self, WeighedSum};
 use crate::column::column_values::decimal_value;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
+use crate::column::weight_classes::{WeightClass, weight_classes};
 use crate::expr::plan::{PreparedExpr, PreparedQuery};
+use crate::scan_memory::Interrupt;
 
 /// The count, sum and range of a column's values.
 #[derive(Clone, Copy)]
@@ -37,8 +41,17 @@ struct Asked {
     use_zones: bool,
 }
 
-/// Adds the selected rows of a block, each of weight one, to the only group of a query without
-/// keys. Returns false if it cannot; then nothing was added.
+/// The weighted sums of some columns over the selected rows.
+struct Weighed {
+    count: WeightedCount,
+    /// Of each column also the extremes, if they are needed and there are any.
+    columns: Vec<(WeighedSum, Option<(i64, i64)>)>,
+    /// Whether some rows do not weigh one.
+    has_weights: bool,
+}
+
+/// Adds the selected rows of a block to the only group of a query without keys. Returns false if it
+/// cannot; then nothing was added.
 pub(crate) fn add(
     query: &Query,
     plan: &PreparedQuery,
@@ -46,12 +59,10 @@ pub(crate) fn add(
     selection: &Selection,
     groups: &mut Groups,
     use_zones: bool,
-) -> Result<bool, BlockError> {
-    // Rows that weigh one add nothing to variances of estimates.
-    let counted: Vec<(usize, &Measure)> = (0..)
-        .zip(query.measures())
-        .filter(|(_, measure)| measure.weighting == Weighting::Events)
-        .collect();
+) -> Result<bool, Interrupt> {
+    let counted = (0..).zip(query.measures());
+    let counted: Vec<(usize, &Measure)> =
+        counted.filter(|(_, measure)| measure.weighting == Weighting::Events).collect();
     let is_simple = |kind| matches!(kind, StateKind::Moments | StateKind::MinMax);
     if !plan.keys.is_empty() || !counted.iter().all(|(_, measure)| is_simple(measure.kind)) {
         return Ok(false);
@@ -59,41 +70,46 @@ pub(crate) fn add(
     let columns_of =
         counted.iter().map(|(index, _)| number_column(&plan.measures[*index], columns));
     let Some(indexes) = columns_of.collect::<Option<Vec<usize>>>() else { return Ok(false) };
+    let mut distinct = indexes.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
     let has_extremes = |index: usize| {
         let mut of_column = counted.iter().zip(&indexes).filter(|(_, column)| **column == index);
         of_column.any(|((_, measure), _)| measure.kind == StateKind::MinMax)
     };
-    let mut wholes: Vec<Ungrouped> = Vec::with_capacity(counted.len());
-    for (measure, &index) in indexes.iter().enumerate() {
-        // The sum and the extremes of one column are two measures, but are computed once.
-        let before = indexes[..measure].iter().position(|&before| before == index);
-        let whole = match before {
-            Some(before) => wholes[before],
-            None => {
-                let asked = Asked { has_extremes: has_extremes(index), use_zones };
-                let whole = Ungrouped::new(index, columns, selection.chosen(), asked)?;
-                let Some(whole) = whole else { return Ok(false) };
-                whole
-            }
-        };
-        wholes.push(whole);
+    let asked = |index| Asked { has_extremes: has_extremes(index), use_zones };
+    let Some(weighed) = Weighed::all(columns, &distinct, selection, asked)? else {
+        return Ok(false);
+    };
+    // Rows that weigh one add nothing to variances of estimates.
+    let has_variance = |measure: &Measure| measure.weighting == Weighting::SamplingVariance;
+    if weighed.has_weights && query.measures().iter().any(has_variance) {
+        return Ok(false);
     }
-    let mut count = WeightedCount::default();
-    count.add_rows(selection.count() as u64);
     let Some(group_index) = groups.find_or_insert(&[]) else { return Ok(false) };
-    groups.add_count(group_index, count);
-    for (&(index, measure), whole) in counted.iter().zip(&wholes) {
-        match measure.kind {
-            StateKind::MinMax => whole.widen(&mut groups.states_mut(index)[group_index as usize]),
-            _ => {
-                let mut count = WeightedCount::default();
-                count.add_rows(whole.rows);
-                let product = whole.sum * i128::from(Weight::UNIT);
-                groups.add_decimal(index, group_index, count, product, whole.scale);
+    groups.add_count(group_index, weighed.count);
+    for (&(index, measure), column) in counted.iter().zip(&indexes) {
+        let Ok(place) = distinct.binary_search(column) else { continue };
+        let (sum, ends) = &weighed.columns[place];
+        match (measure.kind, ends) {
+            (StateKind::MinMax, Some((min, max))) => {
+                let state = &mut groups.states_mut(index)[group_index as usize];
+                state.add(&decimal_value(*min, sum.scale), Weight::ONE);
+                state.add(&decimal_value(*max, sum.scale), Weight::ONE);
             }
+            (StateKind::MinMax, None) => {}
+            _ => groups.add_decimal(index, group_index, sum.count, sum.product, sum.scale),
         }
     }
     Ok(true)
+}
+
+/// Adds rows of one weight.
+fn add_rows(count: &mut WeightedCount, rows: u64, millionths: i64) {
+    let weight = i128::from(millionths);
+    // At most 2^32 rows of a block, and weights below 2^63: only the squares can be too large.
+    let weights = i128::from(rows) * weight;
+    count.add(rows, weights, weights.saturating_mul(weight));
 }
 
 /// The index of the plain numeric column that a measure takes; `None` for any other argument.
@@ -101,6 +117,78 @@ fn number_column(argument: &PreparedExpr, columns: &LazyColumns<'_, '_>) -> Opti
     let PreparedExpr::Leaf(RowInput::Column(asked)) = argument else { return None };
     let is_plain = asked.kind == Kind::Number && asked.logical == Logical::Plain;
     columns.find(asked.name.as_str(), Kind::Number).filter(|_| is_plain)
+}
+
+impl Weighed {
+    /// Computes the sums of the columns of these indexes; `None` if one is not stored as integers,
+    /// or if there are too many weights.
+    fn all(
+        columns: &LazyColumns<'_, '_>,
+        indexes: &[usize],
+        selection: &Selection,
+        asked: impl Fn(usize) -> Asked,
+    ) -> Result<Option<Self>, Interrupt> {
+        if let Some(sums) = vector_sums::sum(columns, indexes, selection)? {
+            let with_ends = indexes.iter().zip(sums.columns).map(|(&index, sum)| {
+                let ends = match asked(index) {
+                    Asked { has_extremes: false, .. } => None,
+                    asked => match Ungrouped::new(index, columns, selection.chosen(), asked)? {
+                        Some(all) => all.ends(),
+                        None => None,
+                    },
+                };
+                Ok((sum, ends))
+            });
+            let of_columns = with_ends.collect::<Result<_, BlockError>>()?;
+            return Ok(Some(Self { count: sums.count, columns: of_columns, has_weights: true }));
+        }
+        let Some(classes) = weight_classes(columns, selection)? else { return Ok(None) };
+        let mut count = WeightedCount::default();
+        classes.iter().for_each(|class| add_rows(&mut count, class.rows as u64, class.millionths));
+        let mut of_columns = Vec::with_capacity(indexes.len());
+        for &index in indexes {
+            let sum = Self::by_class(index, columns, selection, &classes, asked(index))?;
+            let Some(sum) = sum else { return Ok(None) };
+            of_columns.push(sum);
+        }
+        let has_weights = classes.iter().any(|class| class.millionths != Weight::UNIT);
+        Ok(Some(Self { count, columns: of_columns, has_weights }))
+    }
+
+    /// The sum of a column, class by class; `None` if it is not stored as integers, or is too large.
+    fn by_class(
+        index: usize,
+        columns: &LazyColumns<'_, '_>,
+        selection: &Selection,
+        classes: &[WeightClass],
+        asked: Asked,
+    ) -> Result<Option<(WeighedSum, Option<(i64, i64)>)>, BlockError> {
+        let Some(all) = Ungrouped::new(index, columns, selection.chosen(), asked)? else {
+            return Ok(None);
+        };
+        let mut left = (all.rows, all.sum);
+        let mut whole = WeighedSum { scale: all.scale, ..WeighedSum::default() };
+        for class in classes {
+            let (rows, sum) = match &class.chosen {
+                None => left,
+                Some(chosen) => {
+                    let asked = Asked { has_extremes: false, use_zones: false };
+                    let part = Ungrouped::new(index, columns, Some(chosen), asked)?;
+                    let Some(part) = part else { return Ok(None) };
+                    (part.rows, part.sum)
+                }
+            };
+            left = (left.0.saturating_sub(rows), left.1 - sum);
+            add_rows(&mut whole.count, rows, class.millionths);
+            let weighed = sum.checked_mul(class.millionths.into());
+            let Some(total) = weighed.and_then(|weighed| whole.product.checked_add(weighed)) else {
+                return Ok(None);
+            };
+            whole.product = total;
+        }
+        let ends = if asked.has_extremes { all.ends() } else { None };
+        Ok(Some((whole, ends)))
+    }
 }
 
 impl Ungrouped {
@@ -140,10 +228,11 @@ impl Ungrouped {
         Ok(Some(Self { rows, sum, ends, scale }))
     }
 
-    fn widen(&self, state: &mut State) {
-        if self.rows > 0 {
-            state.add(&decimal_value(self.ends.0, self.scale), Weight::ONE);
-            state.add(&decimal_value(self.ends.1, self.scale), Weight::ONE);
-        }
+    /// The minimum and the maximum, if they were computed and there are values.
+    fn ends(&self) -> Option<(i64, i64)> {
+        (self.rows > 0).then_some(self.ends)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -73,12 +73,24 @@ impl<'a> EncodedColumn<'a> {
         self.valid.as_ref()
     }
 
+    /// Whether the stream leaves out rows, so that its vectors are not those of the rows.
+    pub(crate) fn omits_rows(&self) -> bool {
+        self.is_compact && self.valid.is_some()
+    }
+
     /// The integer stream and its scale; `None` for strings.
     pub(crate) fn integers(&self) -> Option<(&IntsView<'a>, u8)> {
         match &self.values {
             Values::Numbers(view) => Some((&view.integers, view.scale)),
             Values::Strings(_) => None,
         }
+    }
+
+    /// The integer of each row as a code, if they are stored as a dictionary; codes of rows without
+    /// a value are arbitrary.
+    pub(crate) fn coded_integers(&self) -> Result<Option<CodedNumbers>, BlockError> {
+        let Values::Numbers(view) = &self.values else { return Ok(None) };
+        view.coded(None).map_err(|error| self.column.corrupt(error))
     }
 
     /// Compares the values with the literals, row by row; `logical` is the meaning of the values.
@@ -141,6 +153,19 @@ impl<'a> EncodedColumn<'a> {
             _ => matching,
         };
         Truths::where_valid(by_row, valid)
+    }
+
+    /// The rows whose integer is from `from` to `to`; rows without a value are not.
+    pub(crate) fn rows_between(&self, integers: &IntsView<'_>, from: i64, to: i64) -> Bitmap {
+        let mut matching = integers.between(from, to);
+        match self.valid.as_deref() {
+            Some(valid) if self.is_compact => matching.spread_over(valid),
+            Some(valid) => {
+                matching.and(valid);
+                matching
+            }
+            None => matching,
+        }
     }
 
     /// The stream positions of those `rows` that have a value.

@@ -1,17 +1,19 @@
 //! The weights of a block's rows.
 
+use hadal_block::{BlockError, CodedNumbers};
+use hadal_encoding::kernels::Comparison;
 use hadal_encoding::{Bitmap, Buffer, kernels};
 use hadal_query::{ColumnRef, RowInput};
 use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
 
 use crate::column::column_values::{ColumnValues, Numbers};
-use crate::column::decimals::{DictionaryMantissas, MantissaColumn};
+use crate::column::decimals::MantissaColumn;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::scan_memory::Interrupt;
 
 /// The maximum number of weight classes.
-const CLASSES_MAX: usize = 8;
+pub(super) const CLASSES_MAX: usize = 8;
 /// Dictionaries of at most this many values are searched for classes.
 const VALUES_MAX: usize = 64;
 /// Rows whose weights are examined at a time.
@@ -33,6 +35,9 @@ impl Weights {
     /// Reads the block's sample rates. A row without a valid one weighs one.
     pub(crate) fn new(columns: &LazyColumns<'_, '_>) -> Result<Self, Interrupt> {
         let Ok(name) = ColumnName::new(Weight::COLUMN) else { return Ok(Self::One) };
+        if let Some(classes) = Self::of_dictionary(columns, &name)? {
+            return Ok(classes);
+        }
         let column = ColumnRef { name, kind: Kind::Number, logical: Logical::Plain };
         Ok(match columns.input(&RowInput::Column(column), &Selection::all(columns.rows()))? {
             ColumnValues::Constant(_) => Self::One,
@@ -43,6 +48,28 @@ impl Weights {
                 Self::ByRow((0..columns.rows()).map(|row| of_value(&other.value(row))).collect())
             }
         })
+    }
+
+    /// The classes of rates that are stored as a dictionary; `None` if they are not, or if there are
+    /// too many.
+    fn of_dictionary(
+        columns: &LazyColumns<'_, '_>,
+        name: &ColumnName,
+    ) -> Result<Option<Self>, BlockError> {
+        let Some(index) = columns.find(name.as_str(), Kind::Number) else { return Ok(None) };
+        let Some(stored) = columns.stored(index)? else { return Ok(None) };
+        let Some((integers, scale)) = stored.integers() else { return Ok(None) };
+        let count = integers.dictionary().map_or(0, |(entries, _)| entries.len());
+        if scale > Weight::SCALE || !(1..=VALUES_MAX).contains(&count) {
+            return Ok(None);
+        }
+        let Some(CodedNumbers { values, codes }) = stored.coded_integers()? else {
+            return Ok(None);
+        };
+        let mut classes = Classes::default();
+        let table = values.iter().map(|&value| classes.of(weight(value, scale)));
+        let Some(table) = table.collect::<Option<Vec<u32>>>() else { return Ok(None) };
+        Ok(classes.by_row(&table, codes, stored.valid().map(|valid| &**valid)))
     }
 
     fn by_row_of(numbers: &Numbers) -> Self {
@@ -56,29 +83,11 @@ impl Weights {
     /// Finds the weight classes; `None` if there are too many.
     fn classes_of(numbers: &Numbers) -> Option<Self> {
         let mut classes = Classes::default();
-        let mut class_of = |mantissa| classes.of(weight(mantissa, numbers.scale));
-        let few;
-        let (codes, table) = match &numbers.mantissas {
-            MantissaColumn::FrameOfReference(reference) => {
-                let (codes, steps) = few_of(&reference.steps)?;
-                few = codes;
-                let table = steps.iter().map(|&step| class_of(reference.value(step)));
-                (&few, table.collect::<Option<Vec<u32>>>()?)
-            }
-            MantissaColumn::Dictionary(DictionaryMantissas { codes, values })
-                if (1..=VALUES_MAX).contains(&values.len()) =>
-            {
-                let table = values.iter().map(|&value| class_of(value));
-                (&**codes, table.collect::<Option<Vec<u32>>>()?)
-            }
-            _ => return None,
-        };
-        let mut by_row = Buffer::of(codes.len());
-        kernels::gather_u32(&table, codes, &mut by_row);
-        if let Some(valid) = &numbers.valid {
-            kernels::mask_u32(&mut by_row, valid.words(), classes.of(Weight::UNIT)?);
-        }
-        Some(Self::Classes { millionths: classes.millionths, by_row })
+        let MantissaColumn::FrameOfReference(reference) = &numbers.mantissas else { return None };
+        let (codes, steps) = few_of(&reference.steps)?;
+        let class_of = |&step| classes.of(weight(reference.value(step), numbers.scale));
+        let table = steps.iter().map(class_of).collect::<Option<Vec<u32>>>()?;
+        classes.by_row(&table, codes, numbers.valid.as_deref())
     }
 
     /// The variances of the rows ([`Weight::sampling_variance`]) as weights, and the rows that have
@@ -121,6 +130,17 @@ impl Weights {
             Self::Classes { millionths, .. } => millionths,
             Self::ByRow(_) => &[],
         }
+    }
+
+    /// The rows of each weight; `None` if there are too many weights.
+    pub(crate) fn rows_by_class(&self) -> Option<Vec<(i64, Bitmap)>> {
+        let Self::Classes { millionths, by_row } = self else { return None };
+        let rows_of = |code| {
+            let mut words = vec![0; by_row.len().div_ceil(64)];
+            kernels::compare_u32(by_row, Comparison::Equal, code, &mut words);
+            Bitmap::from_words(words, by_row.len())
+        };
+        Some((0..).zip(millionths).map(|(code, &weight)| (weight, rows_of(code))).collect())
     }
 
     /// The row's weight.
@@ -171,6 +191,22 @@ impl Classes {
         });
         u32::try_from(class).ok().filter(|_| class < CLASSES_MAX)
     }
+
+    /// The class of each row, from its code and the class of each code. Rows without a rate weigh
+    /// one; `None` if that makes too many classes.
+    fn by_row(mut self, table: &[u32], codes: Buffer, valid: Option<&Bitmap>) -> Option<Weights> {
+        let mut by_row = codes;
+        let is_same = (0..).zip(table).all(|(code, &class)| code == class);
+        if !is_same {
+            let codes = by_row;
+            by_row = Buffer::of(codes.len());
+            kernels::gather_u32(table, &codes, &mut by_row);
+        }
+        if let Some(valid) = valid {
+            kernels::mask_u32(&mut by_row, valid.words(), self.of(Weight::UNIT)?);
+        }
+        Some(Weights::Classes { millionths: self.millionths, by_row })
+    }
 }
 
 fn of_value(value: &Value) -> i64 {
@@ -182,7 +218,7 @@ fn of_value(value: &Value) -> i64 {
 }
 
 /// Converts a sample rate to a weight in millionths; its scale is at most [`Weight::SCALE`].
-fn weight(mantissa: i64, scale: u8) -> i64 {
+pub(crate) fn weight(mantissa: i64, scale: u8) -> i64 {
     let factor = 10i64.pow(u32::from(Weight::SCALE - scale));
     let weight = mantissa.checked_mul(factor).and_then(Weight::from_millionths);
     weight.unwrap_or(Weight::ONE).millionths()
