@@ -2,10 +2,10 @@ import { Center, Loader, Stack, Text } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
-import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/client";
-import type { Column, Table } from "../api/types";
+import { fetchTables, type Problem, serverNow } from "../api/client";
+import type { Table } from "../api/types";
 import { durationMs } from "../base/duration";
-import { columnsVersion } from "../explore/columnStats";
+import { useTableColumns } from "../explore/tableColumns";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
 import { FileDrop } from "../widgets/importing/FileDrop";
@@ -38,7 +38,7 @@ export function App() {
     () => (ignored.length > 0 ? withDefaultRange(read, table, now) : read),
     [ignored, read, table, now],
   );
-  const columns = useColumns(table);
+  const columns = useTableColumns(table);
   const atCluster = page === "cluster";
   const about = atCluster ? "Cluster" : query?.table;
   useDocumentTitle(about ? `${about} · Hadal` : "Hadal");
@@ -119,18 +119,6 @@ function useTables() {
     queryKey: ["tables"],
     queryFn: ({ signal }) => fetchTables(signal),
     refetchInterval: (query) => (query.state.data?.length ? TABLES_AGE_MS : WAITING_MS),
-  });
-}
-
-/** A table's columns; asked for again when there are more of them, or perhaps others. */
-function useColumns(table: Table | undefined) {
-  const name = table?.name ?? "";
-  return useQuery<Column[], Problem>({
-    queryKey: ["columns", name, table && columnsVersion(table)],
-    queryFn: ({ signal }) => fetchColumns(name, signal),
-    enabled: table !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: (before, query) => (query?.queryKey[1] === name ? before : undefined),
   });
 }
 
