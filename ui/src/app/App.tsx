@@ -1,7 +1,7 @@
 import { Center, Loader, Stack, Text } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { fetchTables, type Problem, serverNow } from "../api/client";
 import type { Table } from "../api/types";
 import { durationMs } from "../base/duration";
@@ -11,7 +11,7 @@ import { rangeOf, rangeWithData } from "../query/time";
 import { FileDrop } from "../widgets/importing/FileDrop";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
-import { useAddress, usePage } from "./address";
+import { go, useAddress, usePage, useSearch } from "./address";
 import { ClusterPage } from "./ClusterPage";
 import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
@@ -19,6 +19,8 @@ import { NoSuchTable } from "./NoSuchTable";
 import { StartPage } from "./StartPage";
 import { useZone } from "./settings";
 import { KeyHelp, Tools } from "./Tools";
+
+const BoardPages = lazy(() => import("../boards/BoardPages"));
 
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
@@ -40,10 +42,12 @@ export function App() {
   );
   const columns = useTableColumns(table);
   const atCluster = page === "cluster";
-  const about = atCluster ? "Cluster" : query?.table;
+  const search = useSearch();
+  const atBoard = page === "dashboards" || page === "dashboard" || page === "snapshot";
+  const about = atCluster ? "Cluster" : atBoard ? boardTitle(search) : query?.table;
   useDocumentTitle(about ? `${about} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
-  const initial = ignored.length === 0 && !atCluster ? tables.data : undefined;
+  const initial = ignored.length === 0 && !atCluster && !atBoard ? tables.data : undefined;
   useInitialQuery(read, initial, replace, again);
   const ask = useCallback(
     (next: Query) => {
@@ -52,7 +56,7 @@ export function App() {
     },
     [again, commit],
   );
-  const shownQuery = atCluster ? null : query;
+  const shownQuery = atCluster || atBoard ? null : query;
   useKeys(shownQuery, now, ask, again, help.open);
   const tools = (
     <Tools
@@ -79,10 +83,23 @@ export function App() {
           logo={<Logo />}
           tools={tools}
         />
-      ) : problem && !(tables.data && columns.data) ? (
+      ) : problem && !(tables.data && (columns.data || atBoard)) ? (
         <Trouble problem={problem} />
       ) : !tables.data ? (
         <Waiting />
+      ) : atBoard ? (
+        <Suspense fallback={<Waiting />}>
+          <BoardPages
+            page={page}
+            search={search}
+            tables={tables.data}
+            zone={zone}
+            onZone={setZone}
+            go={go}
+            logo={<Logo />}
+            tools={tools}
+          />
+        </Suspense>
       ) : tables.data.length === 0 && !query ? (
         <StartPage logo={<Logo />} tools={tools} />
       ) : query && !table ? (
@@ -113,6 +130,14 @@ export function App() {
     </>
   );
 }
+
+/** What the window is called while a dashboard or a frozen answer is shown. */
+const boardTitle = (search: string) => {
+  const keys = new URLSearchParams(search);
+  return keys.get("page") === "snapshot"
+    ? "Frozen answer"
+    : (keys.get("dashboard") ?? "Dashboards");
+};
 
 function useTables() {
   return useQuery<Table[], Problem>({

@@ -21,7 +21,8 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-function go(url: string, replace: boolean): void {
+/** Shows an address: its search part, with its `?`. */
+export function go(url: string, replace = false): void {
   if (url === window.location.search) return;
   const address = url === "" ? window.location.pathname : url;
   if (replace) window.history.replaceState(null, "", address);
@@ -54,24 +55,37 @@ export function useAddress(): {
 } {
   const search = useSyncExternalStore(subscribe, () => window.location.search);
   const { query, ignored } = useMemo(() => readQuery(search, VIEWS), [search]);
-  const commit = useCallback((next: Query) => go(urlOf(next), goesOn(next)), []);
-  const replace = useCallback((next: Query) => go(urlOf(next), true), []);
+  const commit = useCallback((next: Query) => go(withBoard(urlOf(next)), goesOn(next)), []);
+  const replace = useCallback((next: Query) => go(withBoard(urlOf(next)), true), []);
   return { query, ignored, commit, replace };
 }
 
+/** A query's URL, which keeps the dashboard that the query was opened from. */
+function withBoard(url: string): string {
+  const here = new URLSearchParams(window.location.search);
+  const board = here.get("page") === null ? here.get("dashboard") : null;
+  return board === null ? url : `${url}&dashboard=${encodeURIComponent(board)}`;
+}
+
+/** The search part of the address. */
+export const useSearch = (): string =>
+  useSyncExternalStore(subscribe, () => window.location.search);
+
 /** What the page shows. The query stays in the URL while the cluster is shown. */
-export type PageName = "query" | "cluster";
+export type PageName = "query" | "cluster" | "dashboards" | "dashboard" | "snapshot";
+
+const PAGES: readonly string[] = ["cluster", "dashboards", "dashboard", "snapshot"];
 
 /** What the page shows, and a way to show another. */
 export function usePage(): { page: PageName; open: (page: PageName) => void } {
   const search = useSyncExternalStore(subscribe, () => window.location.search);
   const open = useCallback((page: PageName) => {
     const keys = new URLSearchParams(window.location.search);
-    if (page === "cluster") keys.set("page", "cluster");
-    else keys.delete("page");
+    if (page === "query") keys.delete("page");
+    else keys.set("page", page);
     const rest = keys.toString();
     go(rest === "" ? "" : `?${rest}`, false);
   }, []);
-  const shown = new URLSearchParams(search).get("page");
-  return { page: shown === "cluster" ? "cluster" : "query", open };
+  const shown = new URLSearchParams(search).get("page") ?? "";
+  return { page: PAGES.includes(shown) ? (shown as PageName) : "query", open };
 }
