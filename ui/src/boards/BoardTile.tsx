@@ -99,8 +99,8 @@ export function BoardTile(props: {
           <Sorry>There is no table {visible(tableName)}, or not yet.</Sorry>
         ) : columns.error ? (
           <ProblemCard problem={columns.error} />
-        ) : !columns.data || !seen ? (
-          <Skeleton h={CHART_MIN} aria-label="Loading" />
+        ) : !columns.data ? (
+          seen && <Skeleton h={CHART_MIN} aria-label="Loading" />
         ) : (
           <QueryScope
             query={query}

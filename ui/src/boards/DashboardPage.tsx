@@ -223,7 +223,7 @@ function BoardTitle(props: {
 }) {
   const { dashboard, file, edit } = props;
   return (
-    <Stack gap={0} className={classes.title}>
+    <Stack gap={0} className={classes.name}>
       <Title order={1} fz={22} className="wrap">
         {visible(dashboard.name)}
       </Title>

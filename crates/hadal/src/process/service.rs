@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_definitions::{DefinitionStore, DefinitionsError};
+use hadal_definitions::DefinitionsError;
 use hadal_frontend::{Frontend, restore_settings};
 use hadal_types::{Document, TableName, TableSettings};
 use tokio::runtime::{Handle, Runtime};

@@ -100,7 +100,7 @@ export function MeasureChart(props: {
           openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
         }
       />
-      {!bare && (
+      {!bare && (explore.chartHeight === undefined || chart.series.length > 1) && (
         <SeriesTable
           chart={chart}
           wholes={wholes}
