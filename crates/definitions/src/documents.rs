@@ -162,7 +162,7 @@ impl Extent {
         Ok(Self { count: row.try_get(0)?, bytes: row.try_get(1)? })
     }
 
-    /// Why a further document of so many bytes is refused.
+    /// Why a further document of this size is refused.
     fn refusal(&self, kind: DocumentKind, bytes: usize) -> Option<DefinitionsError> {
         let fits = |used: i64, more: usize, most: usize| {
             usize::try_from(used).is_ok_and(|used| used.saturating_add(more) <= most)

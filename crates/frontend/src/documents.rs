@@ -4,31 +4,14 @@
 use hadal_definitions::Versioned;
 use hadal_types::{Document, DocumentError, DocumentKind, DocumentSummary};
 
+use crate::dashboard_files::DashboardFile;
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
 
-/// The dashboards of a folder of files, as they were read last.
-#[derive(Clone, Debug, Default)]
-pub struct DashboardFiles {
-    /// The dashboards, by name.
-    pub dashboards: Vec<DashboardFile>,
-    /// Files that have none, with the reason, a sentence each.
-    pub problems: Vec<String>,
-}
-
-/// A dashboard of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DashboardFile {
-    /// The file's name.
-    pub file: String,
-    /// The dashboard.
-    pub dashboard: Document,
-}
-
 /// A document, and where it is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored<T> {
+pub struct StoredDocument<T> {
     /// Its version; 0 in a file.
     pub version: i64,
     /// The file that has it; `None` if the definitions have it.
@@ -41,12 +24,12 @@ pub struct Stored<T> {
 #[derive(Clone, Debug, Default)]
 pub struct DocumentList {
     /// Their summaries, by name. A dashboard of a file hides a stored one of the same name.
-    pub documents: Vec<Stored<DocumentSummary>>,
+    pub documents: Vec<StoredDocument<DocumentSummary>>,
     /// Why further files have no dashboard, a sentence each.
     pub problems: Vec<String>,
 }
 
-impl<T> From<Versioned<T>> for Stored<T> {
+impl<T> From<Versioned<T>> for StoredDocument<T> {
     fn from(Versioned { version, value }: Versioned<T>) -> Self {
         Self { version, file: None, value }
     }
@@ -65,15 +48,15 @@ impl Frontend {
         principal.require(Permission::Query)?;
         let stored = self.backend.definitions.documents(kind).await;
         let stored = stored.map_err(|error| FrontendError::from(&error))?;
-        let mut documents: Vec<_> = stored.into_iter().map(Stored::from).collect();
+        let mut documents: Vec<_> = stored.into_iter().map(StoredDocument::from).collect();
         let mut problems = Vec::new();
         if kind == DocumentKind::Dashboard {
             let files = self.config.dashboard_files.lock().clone();
-            let is_stored = |one: &Stored<DocumentSummary>| {
+            let is_stored = |one: &StoredDocument<DocumentSummary>| {
                 files.dashboards.iter().all(|file| file.dashboard.name() != one.value.name())
             };
             documents.retain(is_stored);
-            documents.extend(files.dashboards.into_iter().map(|file| Stored {
+            documents.extend(files.dashboards.into_iter().map(|file| StoredDocument {
                 version: 0,
                 value: file.dashboard.summary(),
                 file: Some(file.file),
@@ -93,14 +76,14 @@ impl Frontend {
         principal: &Principal,
         kind: DocumentKind,
         name: &str,
-    ) -> Result<Stored<Document>, FrontendError> {
+    ) -> Result<StoredDocument<Document>, FrontendError> {
         principal.require(Permission::Query)?;
         if let Some(DashboardFile { file, dashboard }) = self.dashboard_file(kind, name) {
-            return Ok(Stored { version: 0, file: Some(file), value: dashboard });
+            return Ok(StoredDocument { version: 0, file: Some(file), value: dashboard });
         }
         let stored = self.backend.definitions.document(kind, name).await;
         let stored = stored.map_err(|error| FrontendError::from(&error))?;
-        stored.map(Stored::from).ok_or_else(|| unknown(kind, name))
+        stored.map(StoredDocument::from).ok_or_else(|| unknown(kind, name))
     }
 
     /// Saves a document, or replaces it; returns its version. `based_on` is the version that it

@@ -16,7 +16,7 @@ use crate::backend::Backend;
 use crate::cluster::rollover::Rollover;
 use crate::column_stats::ColumnStats;
 use crate::column_stats::cache::ColumnStatsCache;
-use crate::documents::DashboardFiles;
+use crate::dashboard_files::DashboardFiles;
 use crate::error::FrontendError;
 use crate::principal::Principal;
 use crate::query_runner::QueryRunner;

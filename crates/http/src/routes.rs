@@ -27,7 +27,7 @@ pub(crate) struct Route {
 
 /// All routes.
 pub(crate) fn routes() -> Vec<Route> {
-    use Permission::{Admin, Define, Functions, Log, Query, Save};
+    use Permission::{Admin, Define, Functions, Log, Query};
     let route = |method, path, scope, handler| Route { method, path, scope, handler };
     let mut routes = vec![
         route(Method::POST, "/v1/log/{table}", Some(Log), post(ingest::post)),
@@ -78,6 +78,15 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::GET, "/openapi.json", None, get(page::openapi)),
         route(Method::GET, "/", None, get(page::home)),
     ];
+    routes.extend(document_routes());
+    routes
+}
+
+/// The routes of what people save.
+fn document_routes() -> Vec<Route> {
+    use Permission::{Query, Save};
+    let route = |method, path, scope, handler| Route { method, path, scope, handler };
+    let mut routes = Vec::new();
     let all = [
         (DocumentKind::Dashboard, "/v1/dashboards", "/v1/dashboards/{name}"),
         (DocumentKind::View, "/v1/views", "/v1/views/{name}"),

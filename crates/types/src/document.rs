@@ -2,7 +2,7 @@
 //!
 //! A document is a name and a JSON object. The page draws it, so its meaning is the page's
 //! (docs/page.md, docs/dashboards.md). Its shape is checked here, so that whatever is stored can
-//! be drawn, and so that a mistake in a file is told with its place.
+//! be drawn, and so that a mistake in a file is reported with its place.
 
 mod shape;
 
@@ -14,7 +14,7 @@ use crate::limits::{
     DOCUMENT_DESCRIPTION_BYTES_MAX, DOCUMENT_NAME_BYTES_MAX, DOCUMENT_OWNER_BYTES_MAX,
     SAVED_QUERY_BYTES_MAX, SNAPSHOT_ANSWERS_MAX, SNAPSHOT_BYTES_MAX,
 };
-use shape::{Field, Shape, optional, required};
+use shape::{Field, FieldShape, optional, required};
 
 /// Why a document was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,29 +49,29 @@ pub struct Document {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DocumentSummary(pub Map<String, Value>);
 
-const SHORT: Shape = Shape::Text { bytes_max: DOCUMENT_NAME_BYTES_MAX };
-const QUERY: Shape = Shape::Text { bytes_max: SAVED_QUERY_BYTES_MAX };
-const FILTERS: Shape = Shape::List { of: &QUERY, count_max: DASHBOARD_FILTERS_MAX };
+const SHORT: FieldShape = FieldShape::Text { bytes_max: DOCUMENT_NAME_BYTES_MAX };
+const QUERY: FieldShape = FieldShape::Text { bytes_max: SAVED_QUERY_BYTES_MAX };
+const FILTERS: FieldShape = FieldShape::List { of: &QUERY, count_max: DASHBOARD_FILTERS_MAX };
 const NAME: Field = required("name", SHORT);
-const OWNER: Field = optional("owner", Shape::Text { bytes_max: DOCUMENT_OWNER_BYTES_MAX });
+const OWNER: Field = optional("owner", FieldShape::Text { bytes_max: DOCUMENT_OWNER_BYTES_MAX });
 const DESCRIPTION: Field =
-    optional("description", Shape::Text { bytes_max: DOCUMENT_DESCRIPTION_BYTES_MAX });
+    optional("description", FieldShape::Text { bytes_max: DOCUMENT_DESCRIPTION_BYTES_MAX });
 
-const TILE: Shape = Shape::Object(&[
+const TILE: FieldShape = FieldShape::Object(&[
     optional("title", SHORT),
     required("query", QUERY),
-    required("x", Shape::Integer { least: 0, most: DASHBOARD_COLUMNS - 1 }),
-    required("y", Shape::Integer { least: 0, most: DASHBOARD_ROWS_MAX }),
-    required("w", Shape::Integer { least: 1, most: DASHBOARD_COLUMNS }),
-    required("h", Shape::Integer { least: 1, most: DASHBOARD_TILE_ROWS_MAX }),
+    required("x", FieldShape::Integer { least: 0, most: DASHBOARD_COLUMNS - 1 }),
+    required("y", FieldShape::Integer { least: 0, most: DASHBOARD_ROWS_MAX }),
+    required("w", FieldShape::Integer { least: 1, most: DASHBOARD_COLUMNS }),
+    required("h", FieldShape::Integer { least: 1, most: DASHBOARD_TILE_ROWS_MAX }),
 ]);
-const VARIABLE: Shape = Shape::Object(&[
-    required("name", Shape::Identifier),
+const VARIABLE: FieldShape = FieldShape::Object(&[
+    required("name", FieldShape::Identifier),
     optional("value", QUERY),
     optional("table", SHORT),
     optional("column", SHORT),
 ]);
-const DASHBOARD: Shape = Shape::Object(&[
+const DASHBOARD: FieldShape = FieldShape::Object(&[
     NAME,
     OWNER,
     DESCRIPTION,
@@ -80,19 +80,21 @@ const DASHBOARD: Shape = Shape::Object(&[
     optional("compare", SHORT),
     optional("refresh", SHORT),
     optional("filters", FILTERS),
-    optional("variables", Shape::List { of: &VARIABLE, count_max: DASHBOARD_VARIABLES_MAX }),
-    required("tiles", Shape::List { of: &TILE, count_max: DASHBOARD_TILES_MAX }),
+    optional("variables", FieldShape::List { of: &VARIABLE, count_max: DASHBOARD_VARIABLES_MAX }),
+    required("tiles", FieldShape::List { of: &TILE, count_max: DASHBOARD_TILES_MAX }),
 ]);
-const VIEW: Shape = Shape::Object(&[NAME, OWNER, DESCRIPTION, required("query", QUERY)]);
-const ANSWER: Shape =
-    Shape::Object(&[required("request", Shape::AnyObject), required("answer", Shape::AnyObject)]);
-const SNAPSHOT: Shape = Shape::Object(&[
+const VIEW: FieldShape = FieldShape::Object(&[NAME, OWNER, DESCRIPTION, required("query", QUERY)]);
+const ANSWER: FieldShape = FieldShape::Object(&[
+    required("request", FieldShape::AnyObject),
+    required("answer", FieldShape::AnyObject),
+]);
+const SNAPSHOT: FieldShape = FieldShape::Object(&[
     NAME,
     OWNER,
     DESCRIPTION,
     required("query", QUERY),
     required("taken", SHORT),
-    required("answers", Shape::List { of: &ANSWER, count_max: SNAPSHOT_ANSWERS_MAX }),
+    required("answers", FieldShape::List { of: &ANSWER, count_max: SNAPSHOT_ANSWERS_MAX }),
 ]);
 
 impl DocumentKind {
@@ -124,7 +126,7 @@ impl DocumentKind {
         }
     }
 
-    const fn shape(self) -> &'static Shape {
+    const fn shape(self) -> &'static FieldShape {
         match self {
             Self::Dashboard => &DASHBOARD,
             Self::View => &VIEW,

@@ -41,7 +41,7 @@ export interface Dashboard {
 export interface StoredDashboard {
   /** 0 in a file. */
   readonly version: number;
-  /** The file that has it: it is read only. */
+  /** The file that has the dashboard, which is read only then. */
   readonly file?: string;
   readonly dashboard: Dashboard;
 }

@@ -1,4 +1,4 @@
-// When each tile asks: all at once when told to, and otherwise one after the other, so that a
+// When each tile asks: all at once on request, and otherwise one after the other, so that a
 // dashboard's queries are spread over the time between two refreshes.
 
 import { useCallback, useEffect, useState } from "react";

@@ -110,7 +110,7 @@ function withValues(filter: Filter, values: Frame["values"]): Filter[] {
   return isLeftOut ? [] : [{ ...filter, values: replaced }];
 }
 
-/** The address of a query as a tile has it: without what the dashboard shares with all tiles. */
+/** The address of a tile with this query, without what the dashboard shares with all tiles. */
 export function tileText(query: Query, views: readonly ViewManifest[]): string {
   const alone = { ...query, from: "", to: "now", compare: "", refresh: "" };
   return urlOf(alone, views).slice(1);

@@ -1,6 +1,6 @@
 //! `POST /v1/snapshots`: runs queries, and stores their answers as they are now.
 //!
-//! The server runs the queries itself, so that a stored answer was one, whoever made it.
+//! The server runs the queries itself, so that a stored answer was a real one.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -8,15 +8,15 @@ use super::DocumentError;
 const QUOTED_CHARS: usize = 40;
 
 /// The shape of a value.
-pub(super) enum Shape {
-    /// A text of at most so many bytes.
+pub(super) enum FieldShape {
+    /// A text of at most `bytes_max` bytes.
     Text { bytes_max: usize },
     /// A word of a-z, 0-9 and _, first no digit, at most 40 characters.
     Identifier,
     /// A whole number.
     Integer { least: u64, most: u64 },
     /// A list of values of one shape.
-    List { of: &'static Shape, count_max: usize },
+    List { of: &'static FieldShape, count_max: usize },
     /// An object with these fields and no others.
     Object(&'static [Field]),
     /// An object with any fields.
@@ -26,21 +26,21 @@ pub(super) enum Shape {
 /// A field of an object.
 pub(super) struct Field {
     name: &'static str,
-    shape: Shape,
+    shape: FieldShape,
     is_required: bool,
 }
 
 /// A field that must be there.
-pub(super) const fn required(name: &'static str, shape: Shape) -> Field {
+pub(super) const fn required(name: &'static str, shape: FieldShape) -> Field {
     Field { name, shape, is_required: true }
 }
 
 /// A field that may be absent.
-pub(super) const fn optional(name: &'static str, shape: Shape) -> Field {
+pub(super) const fn optional(name: &'static str, shape: FieldShape) -> Field {
     Field { name, shape, is_required: false }
 }
 
-impl Shape {
+impl FieldShape {
     /// Checks a value at `place`.
     pub(super) fn check(&self, value: &Value, place: &str) -> Result<(), DocumentError> {
         let wrong = |expected: &str| {

@@ -96,6 +96,8 @@ fn limits_are_those_of_their_constants() {
         let at = |value: u64| json!({ "tiles": [tile(&json!({ key: value }))] });
         assert!(fits(&at(most)) && !fits(&at(most + 1)), "{key}");
     }
+    let wide = |columns: u64| json!({ "tiles": [tile(&json!({ "w": columns }))] });
+    assert!(fits(&wide(DASHBOARD_COLUMNS)) && !fits(&wide(DASHBOARD_COLUMNS + 1)));
     let long = |bytes: usize| json!({ "tiles": [tile(&json!({ "query": "q".repeat(bytes) }))] });
     assert!(fits(&long(SAVED_QUERY_BYTES_MAX)) && !fits(&long(SAVED_QUERY_BYTES_MAX + 1)));
     // Each part fits, and all together do not.
