@@ -1,6 +1,7 @@
 // The browser tests: starts a demo, uses it as a person would, and takes pictures on the way. Each
 // test gets a new page. None sleeps: it waits for something that a person would see.
 import { tests as answers } from "./answers.mjs";
+import { tests as boards } from "./boards.mjs";
 import { tests as cluster } from "./cluster.mjs";
 import { tests as contrast } from "./contrast.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
@@ -16,7 +17,7 @@ import { tests as tables } from "./tables.mjs";
 import { tests as views } from "./views.mjs";
 
 // Each test is a name and a person's actions.
-const tests = [opening, exploring, marks, views, answers, tables, contrast, importing, retention, live, functions, cluster, succession].flat();
+const tests = [opening, exploring, marks, views, answers, tables, contrast, importing, retention, live, boards, functions, cluster, succession].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

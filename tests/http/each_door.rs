@@ -32,7 +32,7 @@ fn doors() -> impl Iterator<Item = (&'static str, String)> {
         let methods = ["GET", "POST", "PUT", "DELETE"];
         let method = methods.into_iter().find(|known| *known == method).expect("a known method");
         let path = path.replace("{table}", "t").replace("{column}", "a");
-        (method, path.replace("{member}", "m").replace("{function}", "f"))
+        (method, path.replace("{member}", "m").replace("{function}", "f").replace("{name}", "n"))
     })
 }
 
@@ -145,8 +145,10 @@ fn what_a_leaf_refuses_is_told_at_every_door_that_changes_something() {
             let is_drop = (method, path.as_str()) == ("DELETE", "/v1/tables/t");
             // Whether a leaf is gone, or whether there is a cluster, is not asked of the leaf.
             let is_of_cluster = path.starts_with("/v1/cluster/") || path == "/v1/rollover";
-            // Definitions of functions are not the leaf's.
-            let is_other = is_of_cluster || path.starts_with("/v1/functions/");
+            // Definitions are not the leaf's.
+            let definitions = ["/v1/functions/", "/v1/dashboards", "/v1/views", "/v1/snapshots"];
+            let is_definition = definitions.iter().any(|start| path.starts_with(start));
+            let is_other = is_of_cluster || is_definition;
             let applies = !is_other && (is_log || !is_conflict && (!is_drop || status == 503));
             if (method, path.as_str()) != STOP && applies {
                 let reply = ask(&server, method, &path);

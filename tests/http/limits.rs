@@ -168,6 +168,9 @@ fn a_body_that_stops_coming_is_told_so_at_each_door() {
         ("POST", "/v1/query"),
         ("PUT", "/v1/tables/t/settings"),
         ("PUT", "/v1/functions/f"),
+        ("PUT", "/v1/dashboards/d"),
+        ("PUT", "/v1/views/v"),
+        ("POST", "/v1/snapshots"),
     ] {
         let mut stream = TcpStream::connect(server.address).expect("a connection");
         write!(

@@ -7,6 +7,7 @@ mod answers;
 mod catalog;
 mod client;
 mod cluster;
+mod documents;
 mod doors;
 mod dropped;
 mod each_door;

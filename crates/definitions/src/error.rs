@@ -3,7 +3,7 @@
 use std::io;
 
 use hadal_types::limits::FUNCTIONS_MAX;
-use hadal_types::{LeafName, SettingsError, TableName};
+use hadal_types::{DocumentKind, LeafName, SettingsError, TableName};
 
 /// Why definitions could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +86,25 @@ pub enum DefinitionsError {
     /// No further function can be defined.
     #[error("there are {FUNCTIONS_MAX} functions, and no more are allowed: drop one first")]
     TooManyFunctions,
+    /// Another change of a document came first.
+    #[error(
+        "{} {name} was changed meanwhile: its version is {current}, and the change is based on \
+         version {based_on}",
+        kind.name()
+    )]
+    DocumentConflict {
+        /// The document's kind.
+        kind: DocumentKind,
+        /// Its name.
+        name: String,
+        /// Its current version; 0 if there is none.
+        current: i64,
+        /// The version that the change is based on.
+        based_on: i64,
+    },
+    /// No further document can be stored: why, in words.
+    #[error("{0}")]
+    DocumentsFull(String),
     /// The member of the cluster that has the definitions cannot be reached.
     #[error(
         "the definitions are on {member}, which cannot be reached ({reason}): start {member} again"

@@ -9,13 +9,15 @@ use std::time::Duration;
 
 use hadal_peer::Admin;
 use hadal_types::limits::DEFINITIONS_POLL_MILLIS;
-use hadal_types::{BatchId, FunctionDefinition, LeafName, TableName, TableSettings};
+use hadal_types::{
+    BatchId, Document, DocumentKind, FunctionDefinition, LeafName, TableName, TableSettings,
+};
 use parking_lot::RwLock;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::error::DefinitionsError;
 use crate::revocations::Revocation;
-use crate::store::{AllFunctions, AllTableSettings, DefinitionStore, StoreFuture};
+use crate::store::{AllDocuments, AllFunctions, AllTableSettings, DefinitionStore, StoreFuture};
 use crate::table_settings::Versioned;
 use configure::Configured;
 
@@ -263,6 +265,36 @@ impl DefinitionStore for FollowedDefinitions {
 
     fn remove_revocations<'a>(&'a self, revocations: &'a [Revocation]) -> StoreFuture<'a, ()> {
         self.store.remove_revocations(revocations)
+    }
+
+    // Documents are not copied: every process shows what the store has.
+    fn documents(&self, kind: DocumentKind) -> StoreFuture<'_, AllDocuments> {
+        self.store.documents(kind)
+    }
+
+    fn document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+    ) -> StoreFuture<'a, Option<Versioned<Document>>> {
+        self.store.document(kind, name)
+    }
+
+    fn set_document<'a>(
+        &'a self,
+        based_on: Option<i64>,
+        document: &'a Document,
+    ) -> StoreFuture<'a, i64> {
+        self.store.set_document(based_on, document)
+    }
+
+    fn remove_document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+        based_on: Option<i64>,
+    ) -> StoreFuture<'a, bool> {
+        self.store.remove_document(kind, name, based_on)
     }
 
     fn outage(&self) -> Option<String> {

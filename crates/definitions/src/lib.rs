@@ -1,10 +1,10 @@
 //! The store of definitions: settings that people make and save, as opposed to rows.
 //!
 //! The store is a SQLite file in the data folder, or a PostgreSQL database that several servers
-//! share, with the same statements. It holds [`hadal_types::TableSettings`] and the
-//! [`Revocation`]s of batches. In a cluster, processes reach it through [`DefinitionStore`]:
-//! directly, or through another process (crate `rpc`), with a copy in between
-//! ([`FollowedDefinitions`]).
+//! share, with the same statements. It holds [`hadal_types::TableSettings`], user functions, what
+//! people save ([`hadal_types::Document`]), and the [`Revocation`]s of batches. In a cluster,
+//! processes reach it through [`DefinitionStore`]: directly, or through another process (crate
+//! `rpc`), with a copy of settings and functions in between ([`FollowedDefinitions`]).
 //!
 //! - [`Location`] says where the store is; [`Definitions::open`] makes the store, or migrates it to
 //!   this program's version (`migrate.rs`).
@@ -17,6 +17,7 @@
 //! settings do; leaves keep their own copy.
 
 mod definitions;
+mod documents;
 mod error;
 mod file;
 mod followed;
@@ -34,5 +35,5 @@ pub use followed::FollowedDefinitions;
 pub use location::Location;
 pub use migrate::{VERSIONS, Version};
 pub use revocations::Revocation;
-pub use store::{AllFunctions, AllTableSettings, DefinitionStore, StoreFuture};
+pub use store::{AllDocuments, AllFunctions, AllTableSettings, DefinitionStore, StoreFuture};
 pub use table_settings::Versioned;

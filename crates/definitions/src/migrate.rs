@@ -13,7 +13,7 @@ use crate::error::DefinitionsError;
 pub type Version = &'static [&'static str];
 
 /// The migrations to version 1, 2 and so on, up to this program's version.
-pub const VERSIONS: [Version; 4] = [
+pub const VERSIONS: [Version; 5] = [
     &[
         // The last version that any definition got: one row.
         "CREATE TABLE hadal_last_version (last BIGINT NOT NULL)",
@@ -49,6 +49,15 @@ pub const VERSIONS: [Version; 4] = [
         name TEXT NOT NULL PRIMARY KEY,
         version BIGINT NOT NULL,
         definition TEXT NOT NULL
+    )"],
+    &["CREATE TABLE hadal_documents (
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        version BIGINT NOT NULL,
+        bytes BIGINT NOT NULL,
+        summary TEXT NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (kind, name)
     )"],
 ];
 

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use hadal_peer::BoxFuture;
-use hadal_types::{BatchId, FunctionDefinition, LeafName, TableName, TableSettings};
+use hadal_types::{
+    BatchId, Document, DocumentKind, DocumentSummary, FunctionDefinition, LeafName, TableName,
+    TableSettings,
+};
 
 use crate::definitions::Definitions;
 use crate::error::DefinitionsError;
@@ -20,6 +23,9 @@ pub type AllTableSettings = Vec<(TableName, Versioned<TableSettings>)>;
 
 /// All user functions, by name.
 pub type AllFunctions = Vec<Versioned<FunctionDefinition>>;
+
+/// Summaries of all documents of a kind, by name.
+pub type AllDocuments = Vec<Versioned<DocumentSummary>>;
 
 /// The result of a request to a store.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, DefinitionsError>>;
@@ -112,13 +118,55 @@ pub trait DefinitionStore: Send + Sync {
         definition: &'a FunctionDefinition,
     ) -> StoreFuture<'a, i64> {
         let _ = (based_on, definition);
-        Box::pin(async { Err(no_functions()) })
+        Box::pin(async { Err(keeps_none("functions")) })
     }
 
     /// Removes a function; returns whether there was one.
     fn remove_function<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
         let _ = name;
-        Box::pin(async { Err(no_functions()) })
+        Box::pin(async { Err(keeps_none("functions")) })
+    }
+
+    /// Summaries of all documents of a kind, by name.
+    fn documents(&self, kind: DocumentKind) -> StoreFuture<'_, AllDocuments> {
+        let _ = kind;
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// The document of this kind and name; `None` if there is none.
+    fn document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+    ) -> StoreFuture<'a, Option<Versioned<Document>>> {
+        let _ = (kind, name);
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Stores a document, or replaces it; returns its new version. `based_on` is the version that
+    /// it replaces, 0 if there is none, or `None` for any. Fails with
+    /// [`DefinitionsError::DocumentConflict`] if the document has another version, and with
+    /// [`DefinitionsError::DocumentsFull`]: then nothing changed.
+    fn set_document<'a>(
+        &'a self,
+        based_on: Option<i64>,
+        document: &'a Document,
+    ) -> StoreFuture<'a, i64> {
+        let _ = (based_on, document);
+        Box::pin(async { Err(keeps_none("documents")) })
+    }
+
+    /// Removes a document; returns whether there was one. `based_on` is its version, or `None` for
+    /// any. Fails with [`DefinitionsError::DocumentConflict`] if the document has another version:
+    /// then nothing changed.
+    fn remove_document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+        based_on: Option<i64>,
+    ) -> StoreFuture<'a, bool> {
+        let _ = (kind, name, based_on);
+        Box::pin(async { Err(keeps_none("documents")) })
     }
 
     /// Why the definitions may be out of date and cannot be changed, in a sentence; `None` while
@@ -128,9 +176,9 @@ pub trait DefinitionStore: Send + Sync {
     }
 }
 
-/// The error of a store that keeps no functions.
-fn no_functions() -> DefinitionsError {
-    let (location, reason) = ("this store".to_owned(), "it keeps no functions".to_owned());
+/// The error of a store that keeps none of these.
+fn keeps_none(what: &str) -> DefinitionsError {
+    let (location, reason) = ("this store".to_owned(), format!("it keeps no {what}"));
     DefinitionsError::Database { action: "change", location, reason }
 }
 
@@ -149,6 +197,35 @@ impl DefinitionStore for Definitions {
 
     fn remove_function<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(self.within("change", TIME, Self::remove_function(self, name)))
+    }
+
+    fn documents(&self, kind: DocumentKind) -> StoreFuture<'_, AllDocuments> {
+        Box::pin(self.within("read", TIME, Self::documents(self, kind)))
+    }
+
+    fn document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+    ) -> StoreFuture<'a, Option<Versioned<Document>>> {
+        Box::pin(self.within("read", TIME, Self::document(self, kind, name)))
+    }
+
+    fn set_document<'a>(
+        &'a self,
+        based_on: Option<i64>,
+        document: &'a Document,
+    ) -> StoreFuture<'a, i64> {
+        Box::pin(self.within("change", TIME, Self::set_document(self, based_on, document)))
+    }
+
+    fn remove_document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+        based_on: Option<i64>,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(self.within("change", TIME, Self::remove_document(self, kind, name, based_on)))
     }
 
     fn version(&self) -> StoreFuture<'_, i64> {

@@ -6,7 +6,7 @@ use hadal_ingest::{Reject, RejectKind};
 use hadal_peer::SinkError;
 use hadal_sql::{Position, SqlError};
 use hadal_tree::AskError;
-use hadal_types::SettingsError;
+use hadal_types::{DocumentError, SettingsError};
 
 /// Kinds of errors. Each door maps them to its own codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,12 @@ pub enum ErrorKind {
     BadFunction,
     /// The user function was changed by somebody else.
     FunctionConflict,
+    /// There is no such dashboard, saved view or frozen answer.
+    UnknownDocument,
+    /// A dashboard, a saved view or a frozen answer is not valid.
+    BadDocument,
+    /// A dashboard or a saved view was changed by somebody else.
+    DocumentConflict,
     /// The request is too large.
     TooLarge,
     /// The format or the compression is unknown.
@@ -95,6 +101,9 @@ impl ErrorKind {
             Self::SettingsConflict => "settings-conflict",
             Self::BadFunction => "bad-function",
             Self::FunctionConflict => "function-conflict",
+            Self::UnknownDocument => "unknown-document",
+            Self::BadDocument => "bad-document",
+            Self::DocumentConflict => "document-conflict",
             Self::TooLarge => "too-large",
             Self::Encoding => "encoding",
             Self::Limit => "limit",
@@ -236,6 +245,14 @@ impl From<&SettingsError> for FrontendError {
     }
 }
 
+impl From<&DocumentError> for FrontendError {
+    fn from(error: &DocumentError) -> Self {
+        let mut failed = Self::new(ErrorKind::BadDocument, error.to_string());
+        failed.context.field = Some(error.field.clone());
+        failed
+    }
+}
+
 impl From<&DefinitionsError> for FrontendError {
     fn from(error: &DefinitionsError) -> Self {
         match error {
@@ -250,7 +267,14 @@ impl From<&DefinitionsError> for FrontendError {
                 failed.context.version = Some(*current);
                 failed
             }
-            DefinitionsError::TooManyFunctions => Self::new(ErrorKind::Limit, error.to_string()),
+            DefinitionsError::DocumentConflict { current, .. } => {
+                let mut failed = Self::new(ErrorKind::DocumentConflict, error.to_string());
+                failed.context.version = Some(*current);
+                failed
+            }
+            DefinitionsError::DocumentsFull(_) | DefinitionsError::TooManyFunctions => {
+                Self::new(ErrorKind::Limit, error.to_string())
+            }
             DefinitionsError::MemberAway { .. }
             | DefinitionsError::NoMember
             | DefinitionsError::Member { .. } => {

@@ -16,6 +16,7 @@ use crate::backend::Backend;
 use crate::cluster::rollover::Rollover;
 use crate::column_stats::ColumnStats;
 use crate::column_stats::cache::ColumnStatsCache;
+use crate::dashboard_files::DashboardFiles;
 use crate::error::FrontendError;
 use crate::principal::Principal;
 use crate::query_runner::QueryRunner;
@@ -43,6 +44,8 @@ pub struct FrontendConfig {
     pub keeps_self_tables: bool,
     /// Makes user functions of their definitions; `None` if they are off.
     pub functions: Option<Arc<dyn FunctionHost>>,
+    /// The dashboards of files, written by the task that reads them.
+    pub dashboard_files: Arc<Mutex<DashboardFiles>>,
 }
 
 impl Default for FrontendConfig {
@@ -53,6 +56,7 @@ impl Default for FrontendConfig {
             archive_error: Arc::default(),
             keeps_self_tables: true,
             functions: None,
+            dashboard_files: Arc::default(),
         }
     }
 }

@@ -10,6 +10,8 @@ pub enum Permission {
     Log,
     /// Read rows, schemas and figures.
     Query,
+    /// Save dashboards, views and answers: an ordinary right of those who query.
+    Save,
     /// Change tables.
     Define,
     /// Define and drop user functions, which run code beside rows.
@@ -46,8 +48,8 @@ impl Principal {
     /// A principal that may do everything.
     #[must_use]
     pub fn administrator() -> Self {
-        use Permission::{Admin, Define, Functions, Log, Query};
-        Self::new([Log, Query, Define, Functions, Admin])
+        use Permission::{Admin, Define, Functions, Log, Query, Save};
+        Self::new([Log, Query, Save, Define, Functions, Admin])
     }
 
     /// Refuses an action without its permission.
@@ -70,6 +72,7 @@ impl Permission {
         match self {
             Self::Log => "log",
             Self::Query => "query",
+            Self::Save => "save",
             Self::Define => "define",
             Self::Functions => "functions",
             Self::Admin => "admin",
@@ -85,8 +88,8 @@ mod tests {
     fn a_missing_permission_is_named() {
         let reader = Principal::new([Permission::Query]);
         assert!(reader.require(Permission::Query).is_ok());
-        use Permission::{Admin, Define, Functions, Log};
-        for permission in [Log, Define, Functions, Admin] {
+        use Permission::{Admin, Define, Functions, Log, Save};
+        for permission in [Log, Save, Define, Functions, Admin] {
             let error = reader.require(permission).expect_err("refused");
             assert_eq!(error.kind, ErrorKind::Forbidden);
             assert!(error.detail.contains(permission.name()), "{error}");

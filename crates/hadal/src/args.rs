@@ -80,6 +80,9 @@ pub(crate) struct DoorArgs {
     /// Write down neither questions nor what comes in (tables _queries, _ingest, _leaves)
     #[arg(long)]
     pub(crate) no_journal: bool,
+    /// Folder of dashboards, a JSON file each, which are read only and read again after a change
+    #[arg(long, env = "HADAL_DASHBOARDS", value_name = "DIR")]
+    pub(crate) dashboards: Option<PathBuf>,
 }
 
 /// Whether and where PostgreSQL clients are served.
@@ -104,6 +107,7 @@ impl DoorArgs {
             allowed_host: Vec::new(),
             // No user searches its self tables.
             no_journal: true,
+            dashboards: None,
         }
     }
 

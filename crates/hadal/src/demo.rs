@@ -3,6 +3,7 @@
 //!
 //! Rows are built as row blocks and handed to the placement like any batch.
 
+pub(crate) mod dashboards;
 mod history;
 mod live;
 mod machines;

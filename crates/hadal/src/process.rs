@@ -2,6 +2,7 @@
 
 pub(crate) mod cluster;
 pub(crate) mod damage;
+pub(crate) mod dashboard_files;
 pub(crate) mod data_folder;
 pub(crate) mod file_permissions;
 pub(crate) mod functions;

@@ -189,8 +189,13 @@ mod tests {
             let site = HeaderValue::from_static(site);
             let host = HeaderValue::from_static("localhost:4280");
             let headers: HeaderMap = [(header::HOST, host), (name, site)].into_iter().collect();
-            for scope in [Permission::Log, Permission::Query, Permission::Define, Permission::Admin]
-            {
+            for scope in [
+                Permission::Log,
+                Permission::Query,
+                Permission::Save,
+                Permission::Define,
+                Permission::Admin,
+            ] {
                 // A link on any page may lead here.
                 let expected = may_change || scope == Permission::Query;
                 assert_eq!(admit(scope, &headers, &config).is_ok(), expected, "{headers:?}");

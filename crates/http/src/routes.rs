@@ -7,10 +7,11 @@ use std::sync::Arc;
 use axum::http::Method;
 use axum::routing::{MethodRouter, delete, get, post, put};
 use hadal_frontend::Permission;
+use hadal_types::DocumentKind;
 
 use crate::handlers::{
-    blocks, cluster, column_values, columns, contrast, functions, ingest, losses, query, revoke,
-    rollover, status, table_settings, tables,
+    blocks, cluster, column_values, columns, contrast, documents, functions, ingest, losses, query,
+    revoke, rollover, snapshots, status, table_settings, tables,
 };
 use crate::page;
 use crate::state::AppState;
@@ -28,7 +29,7 @@ pub(crate) struct Route {
 pub(crate) fn routes() -> Vec<Route> {
     use Permission::{Admin, Define, Functions, Log, Query};
     let route = |method, path, scope, handler| Route { method, path, scope, handler };
-    vec![
+    let mut routes = vec![
         route(Method::POST, "/v1/log/{table}", Some(Log), post(ingest::post)),
         route(Method::PUT, "/v1/log/{table}", Some(Log), put(ingest::post)),
         route(Method::DELETE, "/v1/log/{table}", Some(Define), delete(revoke::revoke)),
@@ -76,7 +77,42 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::GET, "/readyz", None, get(status::ready)),
         route(Method::GET, "/openapi.json", None, get(page::openapi)),
         route(Method::GET, "/", None, get(page::home)),
-    ]
+    ];
+    routes.extend(document_routes());
+    routes
+}
+
+/// The routes of what people save.
+fn document_routes() -> Vec<Route> {
+    use Permission::{Query, Save};
+    let route = |method, path, scope, handler| Route { method, path, scope, handler };
+    let mut routes = Vec::new();
+    let all = [
+        (DocumentKind::Dashboard, "/v1/dashboards", "/v1/dashboards/{name}"),
+        (DocumentKind::View, "/v1/views", "/v1/views/{name}"),
+        (DocumentKind::Snapshot, "/v1/snapshots", "/v1/snapshots/{name}"),
+    ];
+    for (kind, every, one) in all {
+        let list = get(move |state, principal| documents::list(kind, state, principal));
+        routes.push(route(Method::GET, every, Some(Query), list));
+        let read = get(move |state, principal, name| documents::get(kind, state, principal, name));
+        routes.push(route(Method::GET, one, Some(Query), read));
+        let remove = delete(move |state, principal, name, based_on| {
+            documents::delete(kind, state, principal, name, based_on)
+        });
+        routes.push(route(Method::DELETE, one, Some(Save), remove));
+        let save = match kind {
+            DocumentKind::Snapshot => route(Method::POST, every, Some(Save), post(snapshots::post)),
+            _ => {
+                let save = put(move |state, principal, name, request| {
+                    documents::put(kind, state, principal, name, request)
+                });
+                route(Method::PUT, one, Some(Save), save)
+            }
+        };
+        routes.push(save);
+    }
+    routes
 }
 
 /// Method and address of every route, for a comparison with their description.

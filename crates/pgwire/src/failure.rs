@@ -123,14 +123,16 @@ fn sqlstate(kind: ErrorKind, detail: &str) -> &'static str {
         ErrorKind::BadFunction => "42P13",
         ErrorKind::UnknownBatch
         | ErrorKind::UnknownMember
+        | ErrorKind::UnknownDocument
         | ErrorKind::NoRollover
         | ErrorKind::MemberAlive
         | ErrorKind::RolloverRunning => "55000",
         ErrorKind::Stalled => "08006",
-        ErrorKind::BatchConflict | ErrorKind::SettingsConflict | ErrorKind::FunctionConflict => {
-            "40001"
-        }
-        ErrorKind::BadSettings => "22023",
+        ErrorKind::BatchConflict
+        | ErrorKind::SettingsConflict
+        | ErrorKind::FunctionConflict
+        | ErrorKind::DocumentConflict => "40001",
+        ErrorKind::BadSettings | ErrorKind::BadDocument => "22023",
         ErrorKind::TooLarge | ErrorKind::Limit => "54000",
         ErrorKind::Encoding => "22021",
         ErrorKind::Busy => "53400",

@@ -7,14 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_definitions::{
-    AllFunctions, AllTableSettings, DefinitionStore, DefinitionsError, Revocation, StoreFuture,
-    Versioned,
+    AllDocuments, AllFunctions, AllTableSettings, DefinitionStore, DefinitionsError, Revocation,
+    StoreFuture, Versioned,
 };
 use hadal_types::limits::RPC_CALL_MILLIS;
-use hadal_types::{BatchId, FunctionDefinition, LeafName, TableName, TableSettings};
+use hadal_types::{
+    BatchId, Document, DocumentKind, FunctionDefinition, LeafName, TableName, TableSettings,
+};
 use hadal_wire::{
-    DefinitionsAnswer, DefinitionsRequest, RevokedBatch, decode_definitions_answer,
-    encode_definitions_request,
+    DefinitionsAnswer, DefinitionsRequest, DocumentsAnswer, DocumentsRequest, RevokedBatch,
+    decode_definitions_answer, encode_definitions_request,
 };
 use tokio::time::timeout;
 
@@ -74,6 +76,9 @@ impl RemoteDefinitions {
             Ok(DefinitionsAnswer::Conflict(current)) => conflict(request, current)
                 .ok_or_else(|| failed("a conflict about nothing".to_owned()))
                 .and_then(Err),
+            Ok(DefinitionsAnswer::Documents(DocumentsAnswer::Full(reason))) => {
+                Err(DefinitionsError::DocumentsFull(reason))
+            }
             Ok(DefinitionsAnswer::Failed(reason)) => Err(failed(reason)),
             Ok(answer) => {
                 read(answer).ok_or_else(|| failed("an answer of another kind".to_owned()))
@@ -106,6 +111,19 @@ fn conflict(request: DefinitionsRequest, current: i64) -> Option<DefinitionsErro
     if let DefinitionsRequest::SetFunction { based_on, definition } = request {
         let (name, based_on) = (definition.name, based_on?);
         return Some(DefinitionsError::FunctionConflict { name, current, based_on });
+    }
+    let document = match &request {
+        DefinitionsRequest::Documents(DocumentsRequest::Set { based_on, document }) => {
+            Some((document.kind(), document.name().to_owned(), *based_on))
+        }
+        DefinitionsRequest::Documents(DocumentsRequest::Remove { kind, name, based_on }) => {
+            Some((*kind, name.clone(), *based_on))
+        }
+        _ => None,
+    };
+    if let Some((kind, name, based_on)) = document {
+        let based_on = based_on?;
+        return Some(DefinitionsError::DocumentConflict { kind, name, current, based_on });
     }
     let (table, based_on) = match request {
         DefinitionsRequest::SetTableSettings { table, based_on, .. } => (table, based_on),
@@ -213,6 +231,59 @@ impl DefinitionStore for RemoteDefinitions {
 
     fn remove_function<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
         let request = DefinitionsRequest::RemoveFunction(name.to_owned());
+        Box::pin(self.ask(request, CHANGE_TIME, |answer| match answer {
+            DefinitionsAnswer::Removed(removed) => Some(removed),
+            _ => None,
+        }))
+    }
+
+    fn documents(&self, kind: DocumentKind) -> StoreFuture<'_, AllDocuments> {
+        let request = DefinitionsRequest::Documents(DocumentsRequest::List(kind));
+        Box::pin(self.ask(request, READ_TIME, |answer| match answer {
+            DefinitionsAnswer::Documents(DocumentsAnswer::List(_, all)) => {
+                let all = all.into_iter();
+                Some(all.map(|(version, value)| Versioned { version, value }).collect())
+            }
+            _ => None,
+        }))
+    }
+
+    fn document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+    ) -> StoreFuture<'a, Option<Versioned<Document>>> {
+        let request = DefinitionsRequest::Documents(DocumentsRequest::Get(kind, name.to_owned()));
+        Box::pin(self.ask(request, READ_TIME, |answer| match answer {
+            DefinitionsAnswer::Documents(DocumentsAnswer::One(one)) => {
+                Some(one.map(|(version, value)| Versioned { version, value }))
+            }
+            _ => None,
+        }))
+    }
+
+    fn set_document<'a>(
+        &'a self,
+        based_on: Option<i64>,
+        document: &'a Document,
+    ) -> StoreFuture<'a, i64> {
+        let document = document.clone();
+        let request = DocumentsRequest::Set { based_on, document };
+        let request = DefinitionsRequest::Documents(request);
+        Box::pin(self.ask(request, CHANGE_TIME, |answer| match answer {
+            DefinitionsAnswer::Version(version) => Some(version),
+            _ => None,
+        }))
+    }
+
+    fn remove_document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+        based_on: Option<i64>,
+    ) -> StoreFuture<'a, bool> {
+        let request = DocumentsRequest::Remove { kind, name: name.to_owned(), based_on };
+        let request = DefinitionsRequest::Documents(request);
         Box::pin(self.ask(request, CHANGE_TIME, |answer| match answer {
             DefinitionsAnswer::Removed(removed) => Some(removed),
             _ => None,

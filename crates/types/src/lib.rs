@@ -7,6 +7,7 @@ pub mod batch;
 mod cancel;
 pub mod clock;
 pub mod decimal;
+mod document;
 mod function;
 pub mod leaf;
 pub mod limits;
@@ -24,6 +25,7 @@ pub use batch::{BatchId, BatchIdError};
 pub use cancel::{CancelOnDrop, Cancelled};
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use decimal::Decimal;
+pub use document::{Document, DocumentError, DocumentKind, DocumentSummary};
 pub use function::{
     FunctionDefinition, FunctionError, FunctionKind, FunctionParameter, FunctionType,
 };

@@ -2,9 +2,11 @@
 //!
 //! Reaching a limit is an ordinary, tested outcome with an error or a warning that names it.
 
+mod documents;
 mod functions;
 mod postgresql;
 
+pub use documents::*;
 pub use functions::*;
 pub use postgresql::*;
 

@@ -14,11 +14,15 @@ use crate::proto::{self, definitions_answer, definitions_request};
 use crate::size_guard;
 use crate::value::{decode_batch_id, decode_leaf_name, decode_settings, decode_table};
 
+mod documents;
+
+pub use documents::{DocumentsAnswer, DocumentsRequest};
+
 /// The settings of a table and their version.
 pub type TableSettingsVersion = (TableName, i64, TableSettings);
 
 /// What a process asks of the one that has the definitions.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum DefinitionsRequest {
     /// The last version of any definition.
     Version,
@@ -55,6 +59,8 @@ pub enum DefinitionsRequest {
     },
     /// To remove the user function of this name.
     RemoveFunction(String),
+    /// About dashboards, saved views and frozen answers.
+    Documents(DocumentsRequest),
     /// To record that a leaf must not count a batch.
     RecordRevocation(RevokedBatch),
     /// The batches that a leaf must not count.
@@ -95,7 +101,7 @@ pub struct RevokedBatch {
 }
 
 /// The answer to a [`DefinitionsRequest`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum DefinitionsAnswer {
     /// The change has been made.
     Done,
@@ -109,6 +115,8 @@ pub enum DefinitionsAnswer {
     Removed(bool),
     /// All user functions and their versions.
     Functions(Vec<(i64, FunctionDefinition)>),
+    /// The answer about dashboards, saved views and frozen answers.
+    Documents(DocumentsAnswer),
     /// The records of all batches that a leaf must not count.
     Revocations(Vec<RevokedBatch>),
     /// The revocation is recorded: the record that exists now.
@@ -154,6 +162,7 @@ pub fn encode_definitions_request(request: &DefinitionsRequest) -> Bytes {
             Request::SetFunction(proto::SetFunction { based_on, definition })
         }
         DefinitionsRequest::RemoveFunction(name) => Request::RemoveFunction(name.clone()),
+        DefinitionsRequest::Documents(request) => documents::encode_request(request),
         DefinitionsRequest::RecordRevocation(revocation) => {
             Request::RecordRevocation(encode_revocation(revocation))
         }
@@ -216,6 +225,12 @@ pub fn decode_definitions_request(bytes: Bytes) -> Result<DefinitionsRequest, De
                 at_most("bytes", name.len(), FUNCTION_NAME_BYTES_MAX).at("remove_function")?;
                 DefinitionsRequest::RemoveFunction(name)
             }
+            request @ (Request::Documents(_)
+            | Request::Document(_)
+            | Request::SetDocument(_)
+            | Request::RemoveDocument(_)) => {
+                DefinitionsRequest::Documents(documents::decode_request(request)?)
+            }
             Request::RecordRevocation(revocation) => DefinitionsRequest::RecordRevocation(
                 decode_revocation(revocation).at("record_revocation")?,
             ),
@@ -261,6 +276,7 @@ pub fn encode_definitions_answer(answer: &DefinitionsAnswer) -> Bytes {
             });
             Answer::Functions(frames::encode(functions))
         }
+        DefinitionsAnswer::Documents(answer) => documents::encode_answer(answer),
         DefinitionsAnswer::Revocations(revocations) => {
             Answer::Revocations(encode_revocations(revocations))
         }
@@ -295,6 +311,12 @@ pub fn decode_definitions_answer(bytes: Bytes) -> Result<DefinitionsAnswer, Deco
             Answer::Removed(removed) => DefinitionsAnswer::Removed(removed),
             Answer::Functions(functions) => {
                 DefinitionsAnswer::Functions(decode_functions(functions).at("functions")?)
+            }
+            answer @ (Answer::Documents(_)
+            | Answer::Document(_)
+            | Answer::NoDocument(_)
+            | Answer::DocumentsFull(_)) => {
+                DefinitionsAnswer::Documents(documents::decode_answer(answer)?)
             }
             Answer::Revocations(revocations) => {
                 DefinitionsAnswer::Revocations(decode_revocations(revocations).at("revocations")?)

@@ -42,9 +42,9 @@ pub use cluster::{
     encode_restart_answer,
 };
 pub use definitions::{
-    DefinitionsAnswer, DefinitionsRequest, RevokedBatch, TableSettingsVersion,
-    decode_definitions_answer, decode_definitions_request, encode_definitions_answer,
-    encode_definitions_request,
+    DefinitionsAnswer, DefinitionsRequest, DocumentsAnswer, DocumentsRequest, RevokedBatch,
+    TableSettingsVersion, decode_definitions_answer, decode_definitions_request,
+    encode_definitions_answer, encode_definitions_request,
 };
 pub use error::{DecodeError, DecodeErrorKind};
 pub use expected_rows::{

@@ -100,7 +100,8 @@ async function respond(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-async function send<T>(path: string, init: RequestInit, signal?: AbortSignal): Promise<T> {
+/** The answer to a request, or the problem with it. */
+export async function send<T>(path: string, init: RequestInit, signal?: AbortSignal): Promise<T> {
   const headers = new Headers({
     ...authorization(),
     ...Object.fromEntries(new Headers(init.headers)),

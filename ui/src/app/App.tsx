@@ -2,16 +2,16 @@ import { Center, Loader, Stack, Text } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
-import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/client";
-import type { Column, Table } from "../api/types";
+import { fetchTables, type Problem, serverNow } from "../api/client";
+import type { Table } from "../api/types";
 import { durationMs } from "../base/duration";
-import { columnsVersion } from "../explore/columnStats";
+import { useTableColumns } from "../explore/tableColumns";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
 import { FileDrop } from "../widgets/importing/FileDrop";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
-import { useAddress, usePage } from "./address";
+import { go, useAddress, usePage, useSearch } from "./address";
 import { ClusterPage } from "./ClusterPage";
 import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
@@ -21,6 +21,7 @@ import { useZone } from "./settings";
 import { KeyHelp, Tools } from "./Tools";
 
 const FunctionsPage = lazy(() => import("./FunctionsPage"));
+const BoardPages = lazy(() => import("../boards/BoardPages"));
 
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
@@ -40,10 +41,18 @@ export function App() {
     () => (ignored.length > 0 ? withDefaultRange(read, table, now) : read),
     [ignored, read, table, now],
   );
-  const columns = useColumns(table);
+  const columns = useTableColumns(table);
   const atCluster = page === "cluster";
+  const search = useSearch();
   const atFunctions = page === "functions";
-  const about = atCluster ? "Cluster" : atFunctions ? "Functions" : query?.table;
+  const atBoard = page === "dashboards" || page === "dashboard" || page === "snapshot";
+  const about = atCluster
+    ? "Cluster"
+    : atFunctions
+      ? "Functions"
+      : atBoard
+        ? boardTitle(search)
+        : query?.table;
   useDocumentTitle(about ? `${about} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
   const initial = ignored.length === 0 && page === "query" ? tables.data : undefined;
@@ -86,10 +95,23 @@ export function App() {
         <Suspense fallback={<Waiting />}>
           <FunctionsPage logo={<Logo />} tools={tools} />
         </Suspense>
-      ) : problem && !(tables.data && columns.data) ? (
+      ) : problem && !(tables.data && (columns.data || atBoard)) ? (
         <Trouble problem={problem} />
       ) : !tables.data ? (
         <Waiting />
+      ) : atBoard ? (
+        <Suspense fallback={<Waiting />}>
+          <BoardPages
+            page={page}
+            search={search}
+            tables={tables.data}
+            zone={zone}
+            onZone={setZone}
+            go={go}
+            logo={<Logo />}
+            tools={tools}
+          />
+        </Suspense>
       ) : tables.data.length === 0 && !query ? (
         <StartPage logo={<Logo />} tools={tools} />
       ) : query && !table ? (
@@ -121,23 +143,19 @@ export function App() {
   );
 }
 
+/** What the window is called while a dashboard or a frozen answer is shown. */
+const boardTitle = (search: string) => {
+  const keys = new URLSearchParams(search);
+  return keys.get("page") === "snapshot"
+    ? "Frozen answer"
+    : (keys.get("dashboard") ?? "Dashboards");
+};
+
 function useTables() {
   return useQuery<Table[], Problem>({
     queryKey: ["tables"],
     queryFn: ({ signal }) => fetchTables(signal),
     refetchInterval: (query) => (query.state.data?.length ? TABLES_AGE_MS : WAITING_MS),
-  });
-}
-
-/** A table's columns; asked for again when there are more of them, or perhaps others. */
-function useColumns(table: Table | undefined) {
-  const name = table?.name ?? "";
-  return useQuery<Column[], Problem>({
-    queryKey: ["columns", name, table && columnsVersion(table)],
-    queryFn: ({ signal }) => fetchColumns(name, signal),
-    enabled: table !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: (before, query) => (query?.queryKey[1] === name ? before : undefined),
   });
 }
 

@@ -16,6 +16,7 @@ import {
   IconFileImport,
   IconFunction,
   IconKeyboard,
+  IconLayoutDashboard,
   IconMoon,
   IconPlayerPause,
   IconPlayerPlay,
@@ -24,7 +25,7 @@ import {
   IconSun,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { bodyOf } from "../api/client";
 import type { Answer, Table as TableStatus } from "../api/types";
 import { durationWords } from "../base/duration";
@@ -33,9 +34,12 @@ import type { Query } from "../query/query";
 import { goLive, type Range, rangeOf, withRange } from "../query/time";
 import { ClusterSign } from "../widgets/cluster/ClusterSign";
 import { chooseFile } from "../widgets/importing/chosenFile";
-import { type PageName, urlOf } from "./address";
+import { go, type PageName, urlOf, useSearch } from "./address";
 import { KEYS } from "./keys";
+import { SaveItems } from "./SaveItems";
 import { useCluster } from "./useCluster";
+
+const SaveDialog = lazy(() => import("../boards/SaveDialog"));
 
 const RATES = ["5s", "15s", "1m", "5m"];
 
@@ -55,13 +59,14 @@ export function Tools(props: {
   const { data } = useCluster(atCluster);
   return (
     <Group gap={4} wrap="nowrap" ml="auto">
+      {page === "query" && <BackToBoard />}
       {page !== "query" && (
         <Button
           size="compact-sm"
           variant="default"
           mr={4}
           leftSection={<IconArrowLeft size={14} />}
-          onClick={() => open("query")}
+          onClick={() => (atCluster ? open("query") : go(""))}
         >
           Explore
         </Button>
@@ -70,6 +75,12 @@ export function Tools(props: {
         cluster={data?.cluster}
         on={atCluster}
         onOpen={() => open(atCluster ? "query" : "cluster")}
+      />
+      <ToolButton
+        label="Dashboards and saved views"
+        icon={<IconLayoutDashboard size={17} />}
+        on={page === "dashboards"}
+        onClick={() => go("?page=dashboards")}
       />
       {query && (
         <>
@@ -96,6 +107,26 @@ export function Tools(props: {
         />
       </span>
     </Group>
+  );
+}
+
+/** The way back to the dashboard that the query was opened from, as it was. */
+function BackToBoard() {
+  const board = new URLSearchParams(useSearch()).get("dashboard");
+  if (board === null) return null;
+  const usual = `?${new URLSearchParams({ page: "dashboard", dashboard: board })}`;
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      mr={4}
+      maw={200}
+      leftSection={<IconArrowLeft size={14} />}
+      title={`Back to ${board}`}
+      onClick={() => go(sessionStorage.getItem(`hadal-board ${board}`) ?? usual)}
+    >
+      {board}
+    </Button>
   );
 }
 
@@ -174,27 +205,36 @@ function useCopy(): [copied: boolean, copy: (text: string) => void] {
 /** Links and other spellings of what is on the page. */
 function Share({ query, range }: { query: Query; range: Range | null }) {
   const [copied, copy] = useCopy();
+  const [dialog, setDialog] = useState<"view" | "tile" | null>(null);
   const link = (shared: Query) => copy(`${window.location.origin}/${urlOf(shared)}`);
   const fixed = () => range && link({ ...withRange(query, range), bucket: query.bucket });
   return (
-    <Menu shadow="md" position="bottom-end">
-      <Menu.Target>
-        <ActionIcon
-          variant="subtle"
-          title={copied ? "Copied" : undefined}
-          color={copied ? "teal" : "gray"}
-          aria-label="Share and copy"
-        >
-          {copied ? <IconCheck size={17} /> : <IconShare size={17} />}
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item onClick={() => link(query)}>Copy link</Menu.Item>
-        {range && <Menu.Item onClick={fixed}>Copy link to this fixed time</Menu.Item>}
-        <Menu.Divider />
-        <Spellings copy={copy} />
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu shadow="md" position="bottom-end">
+        <Menu.Target>
+          <ActionIcon
+            variant="subtle"
+            title={copied ? "Copied" : undefined}
+            color={copied ? "teal" : "gray"}
+            aria-label="Share and copy"
+          >
+            {copied ? <IconCheck size={17} /> : <IconShare size={17} />}
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => link(query)}>Copy link</Menu.Item>
+          {range && <Menu.Item onClick={fixed}>Copy link to this fixed time</Menu.Item>}
+          <SaveItems query={query} range={range} copy={copy} onSave={setDialog} />
+          <Menu.Divider />
+          <Spellings copy={copy} />
+        </Menu.Dropdown>
+      </Menu>
+      {dialog && (
+        <Suspense fallback={null}>
+          <SaveDialog kind={dialog} query={query} onClose={() => setDialog(null)} go={go} />
+        </Suspense>
+      )}
+    </>
   );
 }
 

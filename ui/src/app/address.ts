@@ -21,7 +21,8 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-function go(url: string, replace: boolean): void {
+/** Shows an address: its search part, with its `?`. */
+export function go(url: string, replace = false): void {
   if (url === window.location.search) return;
   const address = url === "" ? window.location.pathname : url;
   if (replace) window.history.replaceState(null, "", address);
@@ -54,13 +55,24 @@ export function useAddress(): {
 } {
   const search = useSyncExternalStore(subscribe, () => window.location.search);
   const { query, ignored } = useMemo(() => readQuery(search, VIEWS), [search]);
-  const commit = useCallback((next: Query) => go(urlOf(next), goesOn(next)), []);
-  const replace = useCallback((next: Query) => go(urlOf(next), true), []);
+  const commit = useCallback((next: Query) => go(withBoard(urlOf(next)), goesOn(next)), []);
+  const replace = useCallback((next: Query) => go(withBoard(urlOf(next)), true), []);
   return { query, ignored, commit, replace };
 }
 
+/** A query's URL, which keeps the dashboard that the query was opened from. */
+function withBoard(url: string): string {
+  const here = new URLSearchParams(window.location.search);
+  const board = here.get("page") === null ? here.get("dashboard") : null;
+  return board === null ? url : `${url}&dashboard=${encodeURIComponent(board)}`;
+}
+
+/** The search part of the address. */
+export const useSearch = (): string =>
+  useSyncExternalStore(subscribe, () => window.location.search);
+
 /** Pages beside that of the query, which stays in the URL while they are shown. */
-const PAGES = ["cluster", "functions"] as const;
+const PAGES = ["cluster", "functions", "dashboards", "dashboard", "snapshot"] as const;
 /** What the page shows. */
 export type PageName = "query" | (typeof PAGES)[number];
 

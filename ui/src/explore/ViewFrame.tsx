@@ -41,7 +41,7 @@ export function ViewFrame(props: {
   const stale = result.isPlaceholderData;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
-      <Group justify="space-between" align="center" gap="xs">
+      <Group justify="space-between" align="center" gap="xs" className="view-head">
         <Group gap="sm">
           <Text size="sm" fw={600} component="h2" m={0}>
             {title}

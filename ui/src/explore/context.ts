@@ -55,6 +55,8 @@ export interface Explore {
   readonly commit: (next: Query) => void;
   /** Opens the menu of a mark. */
   readonly openMenu: (mark: Mark) => void;
+  /** The height of charts in pixels, where it is not the view's: in a tile. */
+  readonly chartHeight?: number;
 }
 
 export const ExploreContext = createContext<Explore | null>(null);
@@ -65,6 +67,9 @@ export function useExplore(): Explore {
   if (!explore) throw new Error("useExplore needs an ExploreContext around it");
   return explore;
 }
+
+/** The height of a chart in pixels: that of its tile, or the usual one. */
+export const useChartHeight = (usual: number): number => useExplore().chartHeight ?? usual;
 
 /** Where a click's menu opens: under the finger, or under the thing that a key pressed. */
 export function pointOf(event: React.MouseEvent): { x: number; y: number } {

@@ -14,6 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::args::{DoorArgs, MemoryArgs, StorageArgs};
 use crate::commands::open::open_browser;
 use crate::commands::serve::log_to_stderr;
+use crate::demo::dashboards::dashboards;
 use crate::demo::{Demo, Destination, Machines, Progress, ShiftedClock, Stop, parse_now};
 use crate::error::Error;
 use crate::output;
@@ -98,6 +99,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         _ => None,
     };
     service.define(&Demo::tables()?)?;
+    service.add_dashboards(&dashboards()?)?;
     let stop = Stop::default();
     let sink = Arc::clone(&service.tree().placement) as Arc<dyn Sink>;
     let to = Destination { sink, clock, runtime, stop: stop.clone() };

@@ -7,8 +7,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hadal_definitions::DefinitionsError;
 use hadal_frontend::{Frontend, restore_settings};
-use hadal_types::{TableName, TableSettings};
+use hadal_types::{Document, TableName, TableSettings};
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::{Notify, oneshot};
 
@@ -104,6 +105,19 @@ impl Service {
             added.map_err(|error| Error::Server(error.to_string()))?;
             let restored = restore_settings(&self.parts.backend).await;
             restored.map_err(|error| Error::Server(error.to_string()))
+        })
+    }
+
+    /// Stores dashboards, except those whose names are taken.
+    pub(crate) fn add_dashboards(&self, dashboards: &[Document]) -> Result<(), Error> {
+        self.runtime.block_on(async {
+            for dashboard in dashboards {
+                match self.parts.backend.definitions.set_document(Some(0), dashboard).await {
+                    Ok(_) | Err(DefinitionsError::DocumentConflict { .. }) => {}
+                    Err(error) => return Err(Error::Server(error.to_string())),
+                }
+            }
+            Ok(())
         })
     }
 

@@ -24,7 +24,7 @@ use crate::strict_object::StrictObject;
 /// The body: one of the first two, and how long the answer may take.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct QueryBody {
+pub(crate) struct QueryBody {
     sql: Option<String>,
     query: Option<StrictObject<QuerySpec>>,
     deadline_ms: Option<u64>,
@@ -71,7 +71,7 @@ pub(crate) fn client_of(headers: &HeaderMap) -> String {
 }
 
 impl QueryBody {
-    fn read(body: &[u8]) -> Result<Self, Problem> {
+    pub(crate) fn read(body: &[u8]) -> Result<Self, Problem> {
         let read = serde_json::from_slice::<StrictObject<Self>>(body);
         let StrictObject(body) = read.map_err(|error| {
             let detail = format!("the body is not a query in JSON: {error}");
@@ -81,7 +81,11 @@ impl QueryBody {
         Ok(body)
     }
 
-    fn into_request(self, start: Instant, client: String) -> Result<QueryRequest, Problem> {
+    pub(crate) fn into_request(
+        self,
+        start: Instant,
+        client: String,
+    ) -> Result<QueryRequest, Problem> {
         let bad = |detail: String| Err(Problem::new(ErrorKind::BadRequest, detail));
         let text = match (self.sql, self.query) {
             (Some(_), None) if self.null_if_absent => {

@@ -113,7 +113,7 @@ pub(crate) async fn delete(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BasedOn {
-    version: Option<i64>,
+    pub(crate) version: Option<i64>,
 }
 
 fn named(name: Result<Path<String>, PathRejection>) -> Result<TableName, Problem> {

@@ -1,7 +1,7 @@
 //! Answers those that ask this process for its definitions.
 
 use hadal_definitions::{DefinitionStore, DefinitionsError};
-use hadal_wire::{DefinitionsAnswer, DefinitionsRequest};
+use hadal_wire::{DefinitionsAnswer, DefinitionsRequest, DocumentsAnswer, DocumentsRequest};
 
 use super::{from_wire, to_wire};
 
@@ -14,8 +14,12 @@ pub(crate) async fn ask(
         Ok(answer) => answer,
         Err(
             DefinitionsError::Conflict { current, .. }
-            | DefinitionsError::FunctionConflict { current, .. },
+            | DefinitionsError::FunctionConflict { current, .. }
+            | DefinitionsError::DocumentConflict { current, .. },
         ) => DefinitionsAnswer::Conflict(current),
+        Err(DefinitionsError::DocumentsFull(reason)) => {
+            DefinitionsAnswer::Documents(DocumentsAnswer::Full(reason))
+        }
         Err(error) => DefinitionsAnswer::Failed(error.to_string()),
     }
 }
@@ -56,6 +60,7 @@ async fn answer(
         DefinitionsRequest::RemoveFunction(name) => {
             DefinitionsAnswer::Removed(store.remove_function(&name).await?)
         }
+        DefinitionsRequest::Documents(request) => documents(store, request).await?,
         DefinitionsRequest::RecordRevocation(revoked) => {
             let record = store.record_revocation(&from_wire(revoked)).await?;
             DefinitionsAnswer::Recorded(to_wire(&record))
@@ -72,6 +77,29 @@ async fn answer(
             let revocations: Vec<_> = revoked.into_iter().map(from_wire).collect();
             store.remove_revocations(&revocations).await?;
             DefinitionsAnswer::Done
+        }
+    })
+}
+
+async fn documents(
+    store: &dyn DefinitionStore,
+    request: DocumentsRequest,
+) -> Result<DefinitionsAnswer, DefinitionsError> {
+    Ok(match request {
+        DocumentsRequest::List(kind) => {
+            let all = store.documents(kind).await?.into_iter();
+            let all = all.map(|one| (one.version, one.value)).collect();
+            DefinitionsAnswer::Documents(DocumentsAnswer::List(kind, all))
+        }
+        DocumentsRequest::Get(kind, name) => {
+            let one = store.document(kind, &name).await?.map(|one| (one.version, one.value));
+            DefinitionsAnswer::Documents(DocumentsAnswer::One(one))
+        }
+        DocumentsRequest::Set { based_on, document } => {
+            DefinitionsAnswer::Version(store.set_document(based_on, &document).await?)
+        }
+        DocumentsRequest::Remove { kind, name, based_on } => {
+            DefinitionsAnswer::Removed(store.remove_document(kind, &name, based_on).await?)
         }
     })
 }

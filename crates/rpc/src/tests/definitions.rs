@@ -6,7 +6,7 @@ use hadal_definitions::{
     DefinitionStore, Definitions, DefinitionsError, FollowedDefinitions, Location, Revocation,
     Versioned,
 };
-use hadal_types::{AgeLimit, LeafName, Micros, TableName, TableSettings};
+use hadal_types::{AgeLimit, Document, DocumentKind, LeafName, Micros, TableName, TableSettings};
 use parking_lot::Mutex;
 
 use super::fakes::{TestServer, batch_id, connection, identity, leaf_name, table, unused_address};
@@ -71,6 +71,26 @@ async fn every_request_reaches_the_store_and_comes_back() {
     assert_eq!(remote.revocations_of(&leaf_name(), Some(&after)).await.expect("read"), []);
     remote.remove_revocations(&listed).await.expect("removed");
     assert_eq!(remote.revocations_of(&leaf_name(), None).await.expect("read"), []);
+}
+
+#[tokio::test]
+async fn documents_of_another_process_are_listed_read_and_changed() {
+    let (_server, remote) = remote("machine-1").await;
+    let (kind, text) = (DocumentKind::View, r#"{"name": "v", "query": "table=t"}"#);
+    let view = Document::from_json(kind, text).expect("a view");
+    assert_eq!(remote.document(kind, "v").await.expect("read"), None);
+    let version = remote.set_document(Some(0), &view).await.expect("set");
+    let stored = Versioned { version, value: view.clone() };
+    assert_eq!(remote.document(kind, "v").await.expect("read"), Some(stored));
+    let summary = Versioned { version, value: view.summary() };
+    assert_eq!(remote.documents(kind).await.expect("read"), [summary]);
+    let stale = remote.set_document(Some(0), &view).await.expect_err("stale");
+    let is_conflict = |error: &DefinitionsError| matches!(error, DefinitionsError::DocumentConflict { current, .. } if *current == version);
+    assert!(is_conflict(&stale), "{stale}");
+    let stale = remote.remove_document(kind, "v", Some(version + 1)).await.expect_err("stale");
+    assert!(is_conflict(&stale), "{stale}");
+    assert!(remote.remove_document(kind, "v", Some(version)).await.expect("removed"));
+    assert!(!remote.remove_document(kind, "v", None).await.expect("nothing there"));
 }
 
 #[tokio::test]

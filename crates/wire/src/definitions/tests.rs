@@ -1,5 +1,5 @@
 use super::*;
-use hadal_types::{AgeLimit, FunctionKind, FunctionType};
+use hadal_types::{AgeLimit, Document, DocumentKind, FunctionKind, FunctionType};
 
 fn table(name: &str) -> TableName {
     TableName::new(name).expect("a name")
@@ -25,6 +25,11 @@ fn function() -> FunctionDefinition {
         called_on_null: false,
         source: "return true".to_owned(),
     }
+}
+
+fn view() -> Document {
+    let text = r#"{"name": "v", "query": "table=t"}"#;
+    Document::from_json(DocumentKind::View, text).expect("a view")
 }
 
 fn requests() -> Vec<DefinitionsRequest> {
@@ -53,6 +58,14 @@ fn requests() -> Vec<DefinitionsRequest> {
         Request::SetFunction { based_on: None, definition: function() },
         Request::SetFunction { based_on: Some(0), definition: function() },
         Request::RemoveFunction("f".to_owned()),
+        Request::Documents(DocumentsRequest::List(DocumentKind::Dashboard)),
+        Request::Documents(DocumentsRequest::Get(DocumentKind::Snapshot, "s".to_owned())),
+        Request::Documents(DocumentsRequest::Set { based_on: Some(3), document: view() }),
+        Request::Documents(DocumentsRequest::Remove {
+            kind: DocumentKind::View,
+            name: "v".to_owned(),
+            based_on: None,
+        }),
         Request::RemoveRevocations(vec![revoked("b1"), revoked("b2")]),
     ]
 }
@@ -71,6 +84,10 @@ fn answers() -> Vec<DefinitionsAnswer> {
         Answer::Recorded(revoked("b1")),
         Answer::Functions(Vec::new()),
         Answer::Functions(vec![(3, function())]),
+        Answer::Documents(DocumentsAnswer::List(DocumentKind::View, vec![(3, view().summary())])),
+        Answer::Documents(DocumentsAnswer::One(None)),
+        Answer::Documents(DocumentsAnswer::One(Some((3, view())))),
+        Answer::Documents(DocumentsAnswer::Full("there are enough".to_owned())),
         Answer::Conflict(0),
         Answer::Failed("a disk is full".to_owned()),
     ]

@@ -4,7 +4,7 @@ import type { Answer, QuerySpec } from "../../api/types";
 import { AreaChart } from "../../charts/area/AreaChart";
 import { seriesOf } from "../../charts/time-series/data";
 import { useAnswer } from "../../explore/answers";
-import { markOf, useExplore } from "../../explore/context";
+import { markOf, useChartHeight, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { isAdditive, measureLabel } from "../../query/measure";
 import { withRange } from "../../query/time";
@@ -29,7 +29,7 @@ export default function AreaView({ spec }: { spec: QuerySpec }) {
       onChange={(value) => commit(withOption(query, STACK, value))}
     />
   );
-  const height = query.measures.length > 1 ? 240 : 340;
+  const height = useChartHeight(query.measures.length > 1 ? 240 : 340);
   return (
     <ViewFrame title="Stacked over time" spec={spec} result={result} height={height} tools={choose}>
       {(answer) => (

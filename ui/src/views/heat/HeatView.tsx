@@ -8,7 +8,7 @@ import type { Point } from "../../charts/echart-tip";
 import { type Cut, heatOf } from "../../charts/heat/data";
 import { type HeatBox, HeatChart } from "../../charts/heat/HeatChart";
 import { useAnswer } from "../../explore/answers";
-import { useExplore } from "../../explore/context";
+import { useChartHeight, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { bucketsOf } from "../../query/buckets";
 import { excludeRange, withFilter } from "../../query/edit";
@@ -86,6 +86,7 @@ function NoValues({ column }: { column: string }) {
 
 function Cells({ answer, cut, column }: { answer: Answer; cut: Cut; column: string }) {
   const { resolved, zone, openMenu } = useExplore();
+  const height = useChartHeight(HEIGHT);
   const { range, start, bucket } = seriesRange(resolved);
   const heat = useMemo(() => {
     const length = durationMs(bucket) || 1000;
@@ -109,7 +110,7 @@ function Cells({ answer, cut, column }: { answer: Answer; cut: Cut; column: stri
   };
   return (
     <Paper withBorder p="xs">
-      <HeatChart heat={heat} name={column} zone={zone} height={HEIGHT} onPick={pick} />
+      <HeatChart heat={heat} name={column} zone={zone} height={height} onPick={pick} />
       <Text size="xs" c="dimmed" mt={4}>
         {heat.before
           ? "Blue cells have more events than at the compared time, orange ones fewer."

@@ -57,8 +57,7 @@ function BigNumber(props: {
           {label}
         </Text>
         <UnstyledButton
-          className="numbers"
-          fz="clamp(36px, 8vw, 72px)"
+          className="numbers big-number"
           fw={650}
           lh={1.15}
           title={textOf(value, exact)}

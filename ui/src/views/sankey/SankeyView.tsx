@@ -4,7 +4,7 @@ import { percent } from "../../base/format";
 import type { Point } from "../../charts/echart-tip";
 import type { StageNode } from "../../charts/sankey/layout";
 import { SankeyChart } from "../../charts/sankey/SankeyChart";
-import { useExplore } from "../../explore/context";
+import { useChartHeight, useExplore } from "../../explore/context";
 import { exclude, excludeGroups, only, onlyGroups, type PickedValue } from "../../query/edit";
 import { measureLabel } from "../../query/measure";
 import type { Query } from "../../query/query";
@@ -30,6 +30,7 @@ export default function SankeyView({ spec }: { spec: QuerySpec }) {
 
 function Stages({ groups }: { groups: Groups }) {
   const { query, openMenu } = useExplore();
+  const height = useChartHeight(HEIGHT);
   const { marks, measured, textsOf, picksOfRow } = useGroupMarks(groups, query.group, 0);
   const flows = groups.rows.map((row, at) => ({
     texts: textsOf(row),
@@ -76,7 +77,7 @@ function Stages({ groups }: { groups: Groups }) {
         flows={flows}
         stages={groups.keyNames}
         measured={measured}
-        height={HEIGHT}
+        height={height}
         onNode={(node, nodes, point) => open([node], nodes, point)}
         onLink={({ from, to }, nodes, point) => open([from, to], nodes, point)}
       />

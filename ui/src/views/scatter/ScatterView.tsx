@@ -8,7 +8,7 @@ import type { Point } from "../../charts/echart-tip";
 import { type Dot, type DotBox, ScatterChart } from "../../charts/scatter/ScatterChart";
 import { useAnswer } from "../../explore/answers";
 import { cellText } from "../../explore/CellText";
-import { useExplore } from "../../explore/context";
+import { useChartHeight, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { excludeRange, withFilter } from "../../query/edit";
 import type { Query } from "../../query/query";
@@ -69,6 +69,7 @@ function Rows(props: {
 }) {
   const { answer, before, axes } = props;
   const { query, zone, openMenu } = useExplore();
+  const height = useChartHeight(HEIGHT);
   const dots = useMemo(() => {
     const type = answer.columns[2]?.type ?? "string";
     const text = (cell: Cell | undefined) =>
@@ -128,7 +129,7 @@ function Rows(props: {
   }
   return (
     <Paper withBorder p="xs">
-      <ScatterChart dots={dots} names={axes} height={HEIGHT} onBox={pickBox} onDot={pickDot} />
+      <ScatterChart dots={dots} names={axes} height={height} onBox={pickBox} onDot={pickDot} />
       <Text size="xs" c="dimmed" mt={4} role="note">
         {counted(answer.rows.length, "stored row")}
         {answer.rows.length >= ROWS_MOST ? ", chosen at random" : ""}

@@ -8,7 +8,7 @@ import { seriesOf, type TimeSeries } from "../../charts/time-series/data";
 import { noiseOf } from "../../charts/time-series/noise";
 import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
 import { useAnswer, useAsked } from "../../explore/answers";
-import { markOf, useExplore } from "../../explore/context";
+import { markOf, useChartHeight, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
 import { type ResolvedQuery, seriesRange } from "../../query/spec";
@@ -24,7 +24,7 @@ export function TimeView({ spec }: { spec: QuerySpec }) {
   const wholes = useAnswer(wholeSpec(resolved));
   const whole = useAsked(wholes, resolved).query === drawn.query ? wholes.data : undefined;
   const { bucket, range } = seriesRange(drawn);
-  const height = query.measures.length > 1 ? 220 : 320;
+  const height = useChartHeight(query.measures.length > 1 ? 220 : 320);
   return (
     <ViewFrame
       title={`Over time, per ${durationWords(bucket).replace(/^1 /, "")}`}
@@ -100,7 +100,7 @@ export function MeasureChart(props: {
           openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
         }
       />
-      {!bare && (
+      {!bare && (explore.chartHeight === undefined || chart.series.length > 1) && (
         <SeriesTable
           chart={chart}
           wholes={wholes}

@@ -4,7 +4,7 @@ import { OTHER_COLOUR, strokesOf } from "../../base/colours";
 import type { Point } from "../../charts/echart-tip";
 import type { Tile } from "../../charts/treemap/layout";
 import { TreemapChart } from "../../charts/treemap/TreemapChart";
-import { useExplore } from "../../explore/context";
+import { useChartHeight, useExplore } from "../../explore/context";
 import { measureLabel } from "../../query/measure";
 import { GroupsFrame } from "../shared/GroupsFrame";
 import type { Groups } from "../shared/groups";
@@ -25,6 +25,7 @@ export default function TreemapView({ spec }: { spec: QuerySpec }) {
 
 function Tiles({ groups }: { groups: Groups }) {
   const { query, openMenu } = useExplore();
+  const height = useChartHeight(HEIGHT);
   const { marks, measured, textsOf, picksOfRow, press } = useGroupMarks(groups, query.group, 0);
   const texts = groups.rows.map(textsOf);
   // All tiles of one outer tile have its colour.
@@ -46,7 +47,7 @@ function Tiles({ groups }: { groups: Groups }) {
   };
   return (
     <Paper withBorder p="xs">
-      <TreemapChart leaves={leaves} measured={measured} height={HEIGHT} onPick={pick} />
+      <TreemapChart leaves={leaves} measured={measured} height={height} onPick={pick} />
     </Paper>
   );
 }

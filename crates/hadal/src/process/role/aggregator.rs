@@ -61,7 +61,7 @@ pub(crate) fn open(
     let memory = part_of_machine(&config.storage.memory_of, leaf_count);
     let leaves = Leaves::none(Shares::of(memory));
     let archive = config.storage.archive()?;
-    let frontend = frontend_config(&config, archive.as_ref(), memory);
+    let frontend = frontend_config(&config, archive.as_ref(), memory)?;
     let url = format!("http://{}", reachable(bound, cluster));
     let member = (leaf_count, socket, url);
     let (tree, node, definitions) =

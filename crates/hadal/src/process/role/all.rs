@@ -47,7 +47,7 @@ pub(crate) fn open(
         |http: &mut _, takes_over| PgDoor::open(&config.doors, http, runtime, patience(takes_over));
     let pg = if predecessor.is_none() { open_pg(&mut http, false)? } else { None };
     let archive_location = config.storage.archive()?;
-    let frontend = frontend_config(&config, archive_location.as_ref(), memory.table_bytes_max);
+    let frontend = frontend_config(&config, archive_location.as_ref(), memory.table_bytes_max)?;
     let location = definitions_location(config.definitions, folder);
     let data = folder.map(|folder| folder.display().to_string());
     let data = data.unwrap_or_else(|| http.about.data.clone());

@@ -1,6 +1,7 @@
 //! The part of a process that clients see: the settings of its doors and the limit of connections.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use hadal_frontend::FrontendConfig;
 use hadal_http::{About, Config};
@@ -11,7 +12,7 @@ use crate::archive::ArchiveLocation;
 use crate::error::Error;
 use crate::output;
 use crate::process::service_config::ServiceConfig;
-use crate::process::{data_folder, file_permissions, functions, system, token};
+use crate::process::{dashboard_files, data_folder, file_permissions, functions, system, token};
 
 /// Makes files private to this user and raises the limit of open files. Returns the number of
 /// connections that the limit allows.
@@ -70,17 +71,22 @@ pub(super) fn http_config(
     Ok(doors)
 }
 
-/// The settings of the front of the database behind the doors.
+/// The settings of the front of the database behind the doors. Starts to follow the folder of
+/// dashboards, if there is one.
 pub(super) fn frontend_config(
     config: &ServiceConfig,
     archive: Option<&ArchiveLocation>,
     table_bytes_max: u64,
-) -> FrontendConfig {
-    FrontendConfig {
+) -> Result<FrontendConfig, Error> {
+    let frontend = FrontendConfig {
         table_bytes_max,
         archive: archive.map(ToString::to_string),
         keeps_self_tables: !config.doors.no_journal,
         functions: functions::host(config.storage.allows_functions()),
         ..FrontendConfig::default()
+    };
+    if let Some(folder) = &config.doors.dashboards {
+        dashboard_files::watch(folder, Arc::clone(&frontend.dashboard_files))?;
     }
+    Ok(frontend)
 }

@@ -1,0 +1,91 @@
+// Dashboards, saved views and frozen answers.
+import { strict as assert } from "node:assert";
+import { keys, menu, open, picture, settled } from "./steps.mjs";
+
+const share = (page) => page.getByRole("button", { name: "Share and copy" });
+const tile = (page, name) => page.getByRole("region", { name, exact: true });
+
+export const tests = [
+  ["boards: the demo ships a dashboard whose tiles share a time and a variable", async ({ page, url }) => {
+    await open(page, `${url}/?page=dashboards`).catch(() => {});
+    await page.getByRole("link", { name: "Service health" }).click();
+    await settled(page);
+    assert.ok((await page.getByTestId("tile").count()) >= 12);
+    await page.getByLabel("Variable service").first().fill("checkout");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((address) => address.searchParams.get("var") === "service=checkout");
+    await settled(page);
+    await picture(page, "board");
+    await tile(page, "Requests").getByRole("link").click();
+    await settled(page);
+    assert.equal(keys(page).get("filter"), "service = checkout");
+    assert.equal(keys(page).get("compare"), "7d");
+    await page.getByRole("button", { name: "Service health" }).click();
+    await page.getByTestId("board").waitFor();
+    assert.equal(keys(page).get("var"), "service=checkout");
+  }],
+  ["boards: a query becomes a tile of a new dashboard, which is edited and saved", async ({ page, url }) => {
+    await open(page, `${url}/?table=requests&view=time&by=service&from=-3h`);
+    await share(page).click();
+    await menu(page, "Add to dashboard…").click();
+    await page.getByRole("combobox", { name: "Dashboard" }).fill("Mine <b>");
+    await page.getByRole("textbox", { name: "Title of the tile" }).fill("By service");
+    await page.getByRole("button", { name: "Create the dashboard" }).click();
+    await tile(page, "By service").waitFor();
+    await settled(page);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("textbox", { name: "Title of the tile" }).fill("Renamed");
+    await page.getByRole("button", { name: "Menu of Renamed" }).click();
+    await menu(page, "Duplicate").click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    await page.reload();
+    await settled(page);
+    assert.equal(await tile(page, "Renamed").count(), 2);
+    // Somebody else saves meanwhile.
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const path = `${url}/v1/dashboards/${encodeURIComponent("Mine <b>")}`;
+    const other = await fetch(path, { method: "PUT", body: JSON.stringify({ tiles: [] }) });
+    assert.ok(other.ok);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Replace what was saved meanwhile" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    const { dashboard } = await (await fetch(path)).json();
+    assert.equal(dashboard.tiles.length, 2);
+    await fetch(path, { method: "DELETE" });
+  }],
+  ["boards: a view is saved under a name and opened again", async ({ page, url }) => {
+    await open(page, `${url}/?table=requests&view=pie&by=service&from=-3h`);
+    await share(page).click();
+    await menu(page, "Save view…").click();
+    await page.getByRole("textbox", { name: "Name" }).fill("Shares");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Dashboards and saved views" }).click();
+    await page.getByRole("link", { name: "Shares" }).click();
+    await settled(page);
+    assert.equal(keys(page).get("view"), "pie");
+    await fetch(`${url}/v1/views/Shares`, { method: "DELETE" });
+  }],
+  ["boards: a frozen answer stays as it was", async ({ page, url }) => {
+    await open(page, `${url}/?table=requests&view=table&by=service&from=-3h`);
+    await share(page).click();
+    await menu(page, "Freeze this answer").click();
+    await page.getByTestId("snapshot").waitFor();
+    await settled(page);
+    const before = await page.getByTestId("view").innerText();
+    let asked = 0;
+    page.on("request", (request) => {
+      if (request.url().endsWith("/v1/query")) asked++;
+    });
+    await page.reload();
+    await page.getByTestId("snapshot").waitFor();
+    await settled(page);
+    assert.equal(await page.getByTestId("view").innerText(), before);
+    assert.equal(asked, 0, "the frozen answer is not asked again");
+    await picture(page, "frozen");
+    await page.getByRole("button", { name: "Ask again now" }).click();
+    await settled(page);
+    assert.equal(keys(page).get("table"), "requests");
+  }],
+];

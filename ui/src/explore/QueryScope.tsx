@@ -1,0 +1,79 @@
+import { type ReactNode, useCallback, useMemo, useState } from "react";
+import type { Column, Table } from "../api/types";
+import { calendarZone, type Zone } from "../base/zone";
+import type { Query } from "../query/query";
+import { rangeOf, rangeWithData } from "../query/time";
+import type { IgnoredPart, ViewManifest } from "../query/viewManifest";
+import { isIdentifier } from "./columnRanking";
+import { useColumnStats } from "./columnStats";
+import { type Explore, ExploreContext, type Mark } from "./context";
+import { fitToColumns } from "./fitToColumns";
+import { MarkMenu } from "./MarkMenu";
+
+/** Shares a query and its table with the views within, and opens the menus of their marks. */
+export function QueryScope(props: {
+  query: Query;
+  table: Table;
+  columns: readonly Column[];
+  views: readonly ViewManifest[];
+  now: number;
+  zone: Zone;
+  chartHeight?: number;
+  commit: (next: Query) => void;
+  /** Gets what is shared, and the parts of the query that do not fit the columns. */
+  children: (explore: Explore, misfits: readonly IgnoredPart[]) => ReactNode;
+}) {
+  const { table, views, now, zone, chartHeight, commit } = props;
+  const { columns, loaded: statsLoaded, load: loadStats } = useColumnStats(table, props.columns);
+  const { query, misfits } = useMemo(
+    () => fitToColumns(props.query, columns, now, views),
+    [props.query, columns, now, views],
+  );
+  const [mark, setMark] = useState<Mark | null>(null);
+  const openMenu = useCallback((next: Mark) => setMark(next), []);
+  const identifiers = useMemo(
+    () => new Set(columns.filter(isIdentifier).map((column) => column.name)),
+    [columns],
+  );
+  const explore = useMemo<Explore>(() => {
+    const usual = rangeOf({ ...query, ...rangeWithData(table, now) }, now, table) ?? {
+      from: now - 3_600_000,
+      to: now,
+    };
+    const range = rangeOf(query, now, table) ?? usual;
+    return {
+      query,
+      resolved: { query, columns, range, zone: calendarZone(zone) },
+      views,
+      columns,
+      statsLoaded,
+      loadStats,
+      identifiers,
+      table,
+      zone,
+      now,
+      commit,
+      openMenu,
+      ...(chartHeight === undefined ? {} : { chartHeight }),
+    };
+  }, [
+    query,
+    columns,
+    views,
+    statsLoaded,
+    loadStats,
+    identifiers,
+    table,
+    zone,
+    now,
+    commit,
+    openMenu,
+    chartHeight,
+  ]);
+  return (
+    <ExploreContext.Provider value={explore}>
+      {props.children(explore, misfits)}
+      {mark && <MarkMenu key={mark.label} mark={mark} onClose={() => setMark(null)} />}
+    </ExploreContext.Provider>
+  );
+}
