@@ -11,6 +11,8 @@ import { trustNoMarkup } from "./trusted";
 
 const theme = createTheme({
   primaryColor: "blue",
+  // The lightest on which white text can be read: 5.2:1.
+  primaryShade: 8,
   defaultRadius: "sm",
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace",
