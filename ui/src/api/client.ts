@@ -265,6 +265,16 @@ export function ask(query: QuerySpec, signal?: AbortSignal): Promise<Answer> {
   return send<Answer>("/v1/query", { method: "POST", headers, body }, signal);
 }
 
+/** The answer to a statement of SQL. */
+export function askSql(sql: string, signal?: AbortSignal): Promise<Answer> {
+  const headers = { "Content-Type": "application/json" };
+  return send<Answer>(
+    "/v1/query",
+    { method: "POST", headers, body: JSON.stringify({ sql }) },
+    signal,
+  );
+}
+
 /** What the rows of one side have that those of the other have not. */
 export function explain(
   { compare, ...rows }: QuerySpec,
