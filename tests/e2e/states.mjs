@@ -107,7 +107,7 @@ const others = [
     "menu of a mark",
     async ({ page, url }) => {
       await open(page, viewAddress(url, "bar"));
-      await page.getByTestId("view").getByRole("button", { name: /events/ }).first().click();
+      await page.getByTestId("view").locator("div[role=button]").first().click();
       await menu(page, "Samples").waitFor();
     },
   ],

@@ -1,5 +1,7 @@
 // What the server sends: spec/openapi.json in TypeScript.
 
+import type { Definition } from "./definitions";
+
 export type Type = "null" | "bool" | "number" | "time" | "string" | "set" | "vector" | "histogram";
 
 /** A bucket of a histogram: from, to, how many. */
@@ -92,6 +94,8 @@ export interface QuerySpec {
   series?: number;
   totals?: boolean;
   compare?: { shift: string; columns?: true };
+  /** Derived columns, which are replaced by their expressions before the query is sent. */
+  define?: readonly Definition[];
   /** Whether the answer has confidence intervals. It stands beside the query in a request. */
   intervals?: boolean;
 }
@@ -175,6 +179,8 @@ export interface Column {
   max: Cell;
   p50: Cell;
   p95: Cell;
+  /** Of a derived column, its expression. */
+  derived?: string;
 }
 
 export interface ColumnValue {

@@ -6,6 +6,7 @@ import type { Zone } from "../base/zone";
 import { isIdentifier } from "../explore/columnRanking";
 import { useColumnStats } from "../explore/columnStats";
 import { type Explore, ExploreContext, type Mark, useExplore } from "../explore/context";
+import { useDerivedColumns } from "../explore/derivedColumns";
 import { fitToColumns } from "../explore/fitToColumns";
 import { IgnoredNote } from "../explore/IgnoredNote";
 import { MarkMenu } from "../explore/MarkMenu";
@@ -37,7 +38,8 @@ export function ExplorePage(props: {
   tools: ReactNode;
 }) {
   const { tables, table, now, zone, commit } = props;
-  const { columns, loaded: statsLoaded, load: loadStats } = useColumnStats(table, props.columns);
+  const { loaded: statsLoaded, load: loadStats, ...stats } = useColumnStats(table, props.columns);
+  const columns = useDerivedColumns(table.name, props.query.define, stats.columns);
   const { query, misfits } = useMemo(
     () => fitToColumns(props.query, columns, now, VIEWS),
     [props.query, columns, now],

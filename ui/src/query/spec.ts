@@ -23,6 +23,7 @@ export function baseSpec({ query, columns, range }: ResolvedQuery): QuerySpec {
   if (query.where.trim() !== "") filter.push(query.where.trim());
   return {
     table: query.table,
+    ...(query.define.length > 0 ? { define: query.define } : {}),
     from: isoText(range.from),
     to: isoText(range.to),
     ...(filter.length > 0 ? { filter } : {}),

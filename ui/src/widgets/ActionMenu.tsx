@@ -55,7 +55,12 @@ export function ActionMenu(props: {
       returnFocus
     >
       <Menu.Target>
-        <div style={{ position: "fixed", left: point.x, top: point.y, width: 1, height: 1 }} />
+        <div
+          role="button"
+          tabIndex={-1}
+          aria-label={`Actions on ${label}`}
+          style={{ position: "fixed", left: point.x, top: point.y, width: 1, height: 1 }}
+        />
       </Menu.Target>
       <Menu.Dropdown aria-label={`Actions on ${label}`}>
         <Menu.Label className="clipped" title={label}>

@@ -179,13 +179,13 @@ function PivotCell(props: {
   const value = row.values[at] ?? { now: null, before: null };
   const share = most > 0 ? Math.sqrt(Math.min(1, Math.abs(value.now ?? 0) / most)) : 0;
   const ground = dark
-    ? `rgb(90 150 230 / ${(share * 55).toFixed(0)}%)`
+    ? `rgb(40 90 170 / ${(share * 70).toFixed(0)}%)`
     : `rgb(59 125 216 / ${(share * 48).toFixed(0)}%)`;
   return (
     <Table.Td
       ta="right"
       className="nowrap"
-      style={{ background: ground, opacity: row.samples < FEW ? 0.55 : 1 }}
+      style={{ background: ground, opacity: row.samples < FEW ? 0.75 : 1 }}
       title={`${label}: ${value.now === null ? "none" : exactly(value.now)}, ${counted(row.samples, "stored row")}`}
     >
       <UnstyledButton

@@ -77,6 +77,7 @@ function DifferenceRow(props: { difference: Difference; names: Sides["names"] })
   const [now, before] = props.names;
   return (
     <UnstyledButton
+      data-mark
       aria-label={`${label}: ${percent(shares.selection)} of ${now}, ${percent(shares.baseline)} of ${before}`}
       onClick={(event) =>
         openMenu({
