@@ -160,6 +160,24 @@ const others = [
     },
   ],
   [
+    "commands",
+    async ({ page, url }) => {
+      await open(page, viewAddress(url, "time"));
+      await page.keyboard.press("Control+k");
+      await page.getByRole("option").first().waitFor();
+    },
+  ],
+  [
+    "new column",
+    async ({ page, url }) => {
+      await openSidebar(page, `${viewAddress(url, "table")}&define=ms = latency_us / 1000`);
+      await page.getByRole("tab", { name: "Columns" }).click();
+      await page.getByRole("button", { name: "New column" }).click();
+      await page.getByLabel("SQL expression").fill("floor(ms)");
+      await page.getByTestId("preview").waitFor();
+    },
+  ],
+  [
     "cluster",
     async ({ page, url }) => {
       await page.goto(`${url}/?table=requests&page=cluster`);

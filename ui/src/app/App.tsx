@@ -13,6 +13,7 @@ import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
 import { useAddress, usePage } from "./address";
 import { ClusterPage } from "./ClusterPage";
+import { CommandPalette } from "./CommandPalette";
 import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
 import { NoSuchTable } from "./NoSuchTable";
@@ -20,6 +21,8 @@ import { StartPage } from "./StartPage";
 import { useZone } from "./settings";
 import { KeyHelp, Tools } from "./Tools";
 
+const NO_COLUMNS: Column[] = [];
+const NO_TABLES: Table[] = [];
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
 /** How long a live page waits for an answer before it repeats the request. */
@@ -53,7 +56,8 @@ export function App() {
     [again, commit],
   );
   const shownQuery = atCluster ? null : query;
-  useKeys(shownQuery, now, ask, again, help.open);
+  const [paletteOpen, palette] = useDisclosure(false);
+  useKeys(shownQuery, now, ask, again, help.open, palette.open);
   const tools = (
     <Tools
       query={shownQuery}
@@ -62,6 +66,7 @@ export function App() {
       commit={ask}
       again={again}
       help={help.open}
+      palette={palette.open}
       page={page}
       open={open}
     />
@@ -71,6 +76,17 @@ export function App() {
   return (
     <>
       <KeyHelp opened={helpOpen} onClose={help.close} />
+      <CommandPalette
+        query={shownQuery}
+        columns={columns.data ?? NO_COLUMNS}
+        tables={tables.data ?? NO_TABLES}
+        {...{ now, again }}
+        commit={ask}
+        help={help.open}
+        openCluster={() => open("cluster")}
+        opened={paletteOpen}
+        onClose={palette.close}
+      />
       <FileDrop onOpen={(name) => ask(defaultQuery(name))} />
       {atCluster && !problem?.needsToken ? (
         <ClusterPage

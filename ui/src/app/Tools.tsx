@@ -14,6 +14,7 @@ import {
   IconArrowLeft,
   IconCheck,
   IconFileImport,
+  IconHistory,
   IconKeyboard,
   IconMoon,
   IconPlayerPause,
@@ -44,6 +45,7 @@ export function Tools(props: {
   commit: (next: Query) => void;
   again: () => void;
   help: () => void;
+  palette: () => void;
   page: PageName;
   open: (page: PageName) => void;
 }) {
@@ -77,6 +79,13 @@ export function Tools(props: {
       )}
       <ToolButton label="Import a file" icon={<IconFileImport size={17} />} onClick={chooseFile} />
       <Scheme />
+      <span className="wide-only">
+        <ToolButton
+          label="Commands and recent queries (Ctrl K)"
+          icon={<IconHistory size={17} />}
+          onClick={props.palette}
+        />
+      </span>
       <span className="wide-only">
         <ToolButton
           label="Keyboard shortcuts (?)"

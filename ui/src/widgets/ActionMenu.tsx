@@ -55,11 +55,12 @@ export function ActionMenu(props: {
       returnFocus
     >
       <Menu.Target>
-        <div
-          role="button"
+        <button
+          type="button"
           tabIndex={-1}
           aria-label={`Actions on ${label}`}
-          style={{ position: "fixed", left: point.x, top: point.y, width: 1, height: 1 }}
+          className="anchor"
+          style={{ left: point.x, top: point.y }}
         />
       </Menu.Target>
       <Menu.Dropdown aria-label={`Actions on ${label}`}>
