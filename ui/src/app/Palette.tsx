@@ -1,4 +1,4 @@
-import { Combobox, Modal, ScrollArea, TextInput, useCombobox } from "@mantine/core";
+import { Combobox, Modal, TextInput, useCombobox } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import { useEffect, useMemo, useState } from "react";
 import { visible } from "../base/format";
@@ -23,15 +23,7 @@ export default function Palette(props: { context: CommandContext; onClose: () =>
   }, [shown, selectFirstOption]);
   const sections = [...new Set(shown.map(({ section }) => section))];
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      withCloseButton={false}
-      size="lg"
-      padding="xs"
-      title={null}
-      aria-label="Commands"
-    >
+    <Modal opened onClose={onClose} size="lg" padding="xs" title="Commands and recent queries">
       <Combobox
         store={combobox}
         onOptionSubmit={(place) => {
@@ -49,22 +41,26 @@ export default function Palette(props: { context: CommandContext; onClose: () =>
             onChange={(event) => setText(event.currentTarget.value)}
           />
         </Combobox.EventsTarget>
-        <Combobox.Options mt={6}>
-          <ScrollArea.Autosize mah="55vh" type="auto">
-            {sections.map((section) => (
-              <Combobox.Group key={section} label={section}>
-                {shown.map((command, place) =>
-                  command.section === section ? (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is chosen by
-                    <Combobox.Option key={place} value={String(place)} fz="sm" className="clipped">
-                      {visible(command.label)}
-                    </Combobox.Option>
-                  ) : null,
-                )}
-              </Combobox.Group>
-            ))}
-            {shown.length === 0 && <Combobox.Empty>No matching command</Combobox.Empty>}
-          </ScrollArea.Autosize>
+        <Combobox.Options
+          tabIndex={0}
+          mt={6}
+          mah="55vh"
+          style={{ overflowY: "auto" }}
+          aria-label="Commands"
+        >
+          {sections.map((section) => (
+            <Combobox.Group key={section} label={section}>
+              {shown.map((command, place) =>
+                command.section === section ? (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is chosen by
+                  <Combobox.Option key={place} value={String(place)} fz="sm" className="clipped">
+                    {visible(command.label)}
+                  </Combobox.Option>
+                ) : null,
+              )}
+            </Combobox.Group>
+          ))}
+          {shown.length === 0 && <Combobox.Empty>No matching command</Combobox.Empty>}
         </Combobox.Options>
       </Combobox>
     </Modal>
