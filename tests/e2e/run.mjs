@@ -9,6 +9,7 @@ import { tests as derived } from "./derived.mjs";
 import { tests as exploring } from "./exploring.mjs";
 import { tests as palette } from "./palette.mjs";
 import { tests as retention } from "./retention.mjs";
+import { tests as hostile } from "./hostile.mjs";
 import { tests as importing } from "./importing.mjs";
 import { tests as live } from "./live.mjs";
 import { tests as marks } from "./marks.mjs";
@@ -19,7 +20,7 @@ import { tests as tables } from "./tables.mjs";
 import { tests as views } from "./views.mjs";
 
 // Each test is a name and a person's actions.
-const tests = [opening, exploring, derived, palette, marks, views, answers, tables, contrast, importing, retention, live, cluster, succession, sql, accessibility].flat();
+const tests = [opening, exploring, derived, palette, marks, views, answers, tables, contrast, hostile, importing, retention, live, cluster, succession, sql, accessibility].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

@@ -13,7 +13,12 @@ const RECENT = 8;
 export default function Palette(props: { context: CommandContext; onClose: () => void }) {
   const { context, onClose } = props;
   const [text, setText] = useState("");
-  const combobox = useCombobox({ opened: true });
+  const combobox = useCombobox({
+    opened: true,
+    onOpenedChange: (opened) => {
+      if (!opened) onClose();
+    },
+  });
   const { selectFirstOption } = combobox;
   const commands = useMemo(() => commandsOf(context), [context]);
   const shown = useMemo(() => shownOf(commands, text), [commands, text]);

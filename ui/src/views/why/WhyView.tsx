@@ -110,7 +110,7 @@ function Differences({ of }: { of: Sides }) {
 /** Why there is no difference to show. */
 function nothingWords({ events }: Explanation, [now, before]: Sides["names"]): string {
   if (events.selection === 0 || events.baseline === 0) {
-    return `There are no ${events.selection === 0 ? now : before} to compare.`;
+    return `Nothing can be compared: “${events.selection === 0 ? now : before}” has no events.`;
   }
   return "No difference is both large and sure: what there is may be chance.";
 }
