@@ -1,6 +1,7 @@
 // The page's answers, compared with the same queries without the page.
 import { strict as assert } from "node:assert";
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import {
   ask,
   bound,
@@ -219,8 +220,7 @@ export const tests = [
       assert.match(await copied("SQL"), /^SELECT service, count\(\*\)/);
       assert.deepEqual(JSON.parse(await copied("JSON")).query.group_by, ["service"]);
       // The program runs as it is, and gets what the page shows.
-      const { status, stdout } = spawnSync("python3", ["-c", await copied("Python")], { encoding: "utf8" });
-      assert.equal(status, 0);
+      const { stdout } = await promisify(execFile)("python3", ["-c", await copied("Python")]);
       assert.match(stdout, /^\['service', 'count\(\*\)'\]\n\[/);
       await open(page, `${url}/?${STILL}&view=distribution&of=latency_us`);
       assert.match(await copied("SQL"), /histogram\(latency_us/);
