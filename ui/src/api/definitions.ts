@@ -1,14 +1,7 @@
 // Derived columns: names for expressions of SQL. The server does not know them: each name is
 // replaced by its expression in what is sent, and the answer has the names again.
 
-import type { QuerySpec } from "./types";
-
-/** A derived column. */
-export interface Definition {
-  readonly name: string;
-  /** An expression over columns of the table, and over columns that were defined before it. */
-  readonly sql: string;
-}
+import type { Definition, QuerySpec } from "./types";
 
 /** A string, a quoted name, a comment, a name with what is before and after it; all else is kept. */
 const TOKEN =
@@ -17,16 +10,16 @@ const TOKEN =
 /** Text of SQL with each defined name replaced by its expression. */
 export function expanded(sql: string, definitions: readonly Definition[]): string {
   if (definitions.length === 0) return sql;
-  const known = new Map<string, string>();
+  const expressions = new Map<string, string>();
   const replaced = (text: string) =>
     text.replace(TOKEN, (token) => {
       const quoted = /^"((?:[^"]|"")*)"$/.exec(token)?.[1];
-      return known.get(quoted === undefined ? token : quoted.replaceAll('""', '"')) ?? token;
+      return expressions.get(quoted === undefined ? token : quoted.replaceAll('""', '"')) ?? token;
     });
   for (const definition of definitions) {
     const text = replaced(definition.sql.trim());
     // A comment ends with its line.
-    known.set(definition.name, text.includes("--") ? `(${text}\n)` : `(${text})`);
+    expressions.set(definition.name, text.includes("--") ? `(${text}\n)` : `(${text})`);
   }
   return replaced(sql);
 }

@@ -1,7 +1,5 @@
 // What the server sends: spec/openapi.json in TypeScript.
 
-import type { Definition } from "./definitions";
-
 export type Type = "null" | "bool" | "number" | "time" | "string" | "set" | "vector" | "histogram";
 
 /** A bucket of a histogram: from, to, how many. */
@@ -75,6 +73,13 @@ export interface Answer {
   time?: { from: string | null; to: string | null };
   /** The query as SQL. */
   sql?: string;
+}
+
+/** A derived column. */
+export interface Definition {
+  readonly name: string;
+  /** An expression over columns of the table, and over columns that were defined before it. */
+  readonly sql: string;
 }
 
 /** The query as `POST /v1/query` takes it. */

@@ -3,11 +3,10 @@
 import { useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { ask } from "../api/client";
-import type { Definition } from "../api/definitions";
-import type { Answer, Column, Type } from "../api/types";
+import type { Answer, Column, Definition, Type } from "../api/types";
 import { quoteName } from "../query/sql";
 
-/** A column of an expression, of which only the type is known. */
+/** A column of an expression; only its type is known. */
 export const derivedColumn = ({ name, sql }: Definition, type: Type): Column => ({
   name,
   type,
@@ -31,10 +30,10 @@ export function useDerivedColumns(
 ): readonly Column[] {
   const types = useQueries({
     queries: define.map(({ name }, at) => {
-      const known = define.slice(0, at + 1);
-      const spec = { table, define: known, columns: [quoteName(name)], limit: 1 };
+      const upToThis = define.slice(0, at + 1);
+      const spec = { table, define: upToThis, columns: [quoteName(name)], limit: 1 };
       return {
-        queryKey: ["derived", table, known],
+        queryKey: ["derived", table, upToThis],
         queryFn: ({ signal }: { signal: AbortSignal }) => ask(spec, signal),
         staleTime: Number.POSITIVE_INFINITY,
         retry: false,
@@ -44,8 +43,8 @@ export function useDerivedColumns(
   });
   return useMemo(() => {
     if (define.length === 0) return columns;
-    const known = types.split(",") as (Type | "")[];
-    const made = define.flatMap((it, at) => (known[at] ? derivedColumn(it, known[at]) : []));
+    const typeList = types.split(",") as (Type | "")[];
+    const made = define.flatMap((it, at) => (typeList[at] ? derivedColumn(it, typeList[at]) : []));
     const hidden = new Set(made.map(({ name }) => name));
     return [...columns.filter(({ name }) => !hidden.has(name)), ...made];
   }, [define, columns, types]);

@@ -1,6 +1,6 @@
 // Derived columns as text of the address: `seconds = latency_us / 1000000`.
 
-import type { Definition } from "../api/definitions";
+import type { Definition } from "../api/types";
 import type { Query } from "./query";
 import { columnOf, quoteName } from "./sql";
 

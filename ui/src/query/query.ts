@@ -1,7 +1,7 @@
 // The one state of the page: the query that all views share, and the view. The state is immutable,
 // and the URL is its text.
 
-import type { Definition } from "../api/definitions";
+import type { Definition } from "../api/types";
 import type { Filter } from "./filter";
 import type { Measure } from "./measure";
 

@@ -17,7 +17,7 @@ test("a selection is what a mark narrows to, without what the query is filtered 
 });
 
 test("a time is a selection, and nothing is none", () => {
-  const all = (it: typeof query) => it;
+  const all = (same: typeof query) => same;
   expect(selectionSql(query, columns, all as never, { from: 0, to: 1000 })).toBe(
     "at >= '1970-01-01T00:00:00.000Z' AND at < '1970-01-01T00:00:01.000Z'",
   );

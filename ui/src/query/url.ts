@@ -22,7 +22,7 @@ export function urlOf(query: Query | null, views: readonly ViewManifest[]): stri
     if (text !== undefined) keys.set(key, text);
   }
   if (query.refresh !== usual.refresh) keys.set("refresh", query.refresh);
-  for (const it of query.define) keys.append("define", definitionText(it));
+  for (const one of query.define) keys.append("define", definitionText(one));
   for (const group of query.group) keys.append("by", group);
   if (query.measures.join() !== usual.measures.join()) {
     for (const measure of query.measures) keys.append("show", measure);

@@ -1,4 +1,4 @@
-// What the editor completes: tables, columns of the table that the text names, functions, key words.
+// What the editor completes: tables, columns of the table in the text, functions, key words.
 
 import type {
   Completion,

@@ -14,14 +14,14 @@ const NUMBERS_MOST = 12;
 const LINES_MOST = 50;
 const BUCKETS_MOST = 5000;
 
-interface Shape {
+interface ColumnPlaces {
   /** The places of the columns that are times, numbers, and others. */
   readonly times: readonly number[];
   readonly numbers: readonly number[];
   readonly others: readonly number[];
 }
 
-function shapeOf({ columns }: Answer): Shape {
+function shapeOf({ columns }: Answer): ColumnPlaces {
   const places = (fits: (type: string) => boolean) =>
     columns.flatMap(({ type }, at) => (fits(type) ? [at] : []));
   return {
@@ -55,7 +55,7 @@ export function pictureOf(answer: Answer, chosen: Picture | ""): Picture {
   const pictures = picturesOf(answer);
   if (chosen !== "" && pictures.includes(chosen)) return chosen;
   const suggested = pictures.at(-1) ?? "table";
-  // Wider results, such as that of DESCRIBE, are read rather than looked at.
+  // Wider results, such as that of DESCRIBE, are tables.
   return suggested === "bar" && answer.columns.length > BARS_WIDEST ? "table" : suggested;
 }
 
@@ -91,10 +91,10 @@ export function lineOf(answer: Answer): TimeSeries | null {
   const [time] = times;
   if (time === undefined || times.length > 1) return null;
   const moments = answer.rows.map((row) => Date.parse(String(row[time])));
-  const known = [...new Set(moments.filter((it) => !Number.isNaN(it)))].sort((a, b) => a - b);
-  const [first = 0] = known;
-  const step = stepOf(known);
-  const buckets = step === 0 ? 0 : Math.round(((known.at(-1) ?? first) - first) / step) + 1;
+  const distinct = [...new Set(moments.filter((it) => !Number.isNaN(it)))].sort((a, b) => a - b);
+  const [first = 0] = distinct;
+  const step = stepOf(distinct);
+  const buckets = step === 0 ? 0 : Math.round(((distinct.at(-1) ?? first) - first) / step) + 1;
   if (buckets < 2 || buckets > BUCKETS_MOST) return null;
   const lines = new Map<string, Series>();
   answer.rows.forEach((row, at) => {
@@ -168,9 +168,9 @@ const emptyLine = (label: string, buckets: number): Series => ({
 });
 
 function measured(series: Series): Series {
-  const known = (series.values as Values).filter((it) => it !== null);
-  const most = known.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
-  const least = known.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-  if (known.length === 0) return series;
-  return { ...series, last: known.at(-1) ?? null, min: least, max: most };
+  const present = (series.values as Values).filter((it) => it !== null);
+  const most = present.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
+  const least = present.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  if (present.length === 0) return series;
+  return { ...series, last: present.at(-1) ?? null, min: least, max: most };
 }
