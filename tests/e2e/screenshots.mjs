@@ -13,7 +13,13 @@ const folder = `${pictures}/every-view`;
 mkdirSync(folder, { recursive: true });
 const fileOf = (name, colorScheme, width) => `${name.replaceAll(/\W+/g, "-")}-${colorScheme}-${width}.png`;
 
-const demo = await startServer("demo", "--rows", "1000000", "--seed", "1", "--no-browser");
+const ROWS = 1_000_000;
+const demo = await startServer("demo", "--rows", String(ROWS), "--seed", "1", "--no-browser");
+// Pictures of a demo that is still being filled would lack what they compare with.
+for (let rows = 0; rows < ROWS; ) {
+  const { tables } = await (await fetch(`${demo.url}/v1/tables`)).json();
+  rows = tables.find(({ name }) => name === "requests")?.rows ?? 0;
+}
 const browser = await startBrowser();
 const rows = [];
 for (const [name, reach] of STATES) {

@@ -31,7 +31,7 @@ export function ViewChoice(props: {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the view that is shown is what it is about
   useEffect(() => {
     const active = place.current?.querySelector("label[data-active]");
-    active?.scrollIntoView({ block: "nearest", inline: "center" });
+    active?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [shown]);
   return (
     <Group ref={place} gap={6} wrap="nowrap" w="max-content">
