@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster bench-functions bench-dashboards bench-arrow compare-duckdb fmt lint
+.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate screenshots downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster bench-functions bench-dashboards bench-arrow compare-duckdb fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -11,6 +11,7 @@ help:
 	@echo 'make demo-cluster           the same as a cluster: three machines of two leaf processes each'
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
 	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, 600 seconds per target'
+	@echo 'make screenshots            pictures of every view, light and dark, wide and narrow; ARGS=heat for some'
 	@echo 'make siege                  ten minutes of random lives: kill -9, full disks, altered files; ARGS="--minutes 2 --seed 7"'
 	@echo 'make siege-cluster          six hosts, cut off from each other, killed and frozen, with rows coming in; as root'
 	@echo 'make compare-duckdb         random queries to Hadal and to DuckDB; ARGS="--queries 20000 --seed 7"'
@@ -51,6 +52,12 @@ test:
 fuzz:
 	@make/need cargo rustfmt cc
 	@make/fuzz $(ARGS)
+
+screenshots:
+	@make/need cargo cc node npm chromium
+	@make/page
+	cargo build --profile ci --package hadal
+	@exec node tests/e2e/screenshots.mjs $(ARGS)
 
 # With debug assertions, as tests have them.
 siege:

@@ -1,5 +1,7 @@
 // The page's answers, compared with the same queries without the page.
 import { strict as assert } from "node:assert";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import {
   ask,
   bound,
@@ -198,9 +200,16 @@ export const tests = [
   [
     "copies the query that is shown",
     async ({ page, url }) => {
-      const copied = async (item) => {
+      const copied = async (language) => {
         await page.getByRole("button", { name: "Share and copy" }).click();
-        await menu(page, item).click();
+        await menu(page, "Show as SQL, JSON, curl, Python…").click();
+        const dialog = page.getByRole("dialog");
+        await dialog.getByText(language, { exact: true }).click();
+        await dialog.getByTestId("spelling").waitFor();
+        await dialog.getByRole("button", { name: "Copy", exact: true }).click();
+        await dialog.getByRole("button", { name: "Copied" }).waitFor();
+        await page.keyboard.press("Escape");
+        await dialog.waitFor({ state: "hidden" });
         return page.evaluate(() => navigator.clipboard.readText());
       };
       await open(page, `${url}/?${STILL}&view=table`);
@@ -208,10 +217,13 @@ export const tests = [
       await page.getByRole("option", { name: /service/ }).first().click();
       await page.waitForURL(/by=service/);
       await settled(page);
-      assert.match(await copied("Copy as SQL"), /^SELECT service, count\(\*\)/);
-      assert.deepEqual(JSON.parse(await copied("Copy as JSON")).query.group_by, ["service"]);
+      assert.match(await copied("SQL"), /^SELECT service, count\(\*\)/);
+      assert.deepEqual(JSON.parse(await copied("JSON")).query.group_by, ["service"]);
+      // The program runs as it is, and gets what the page shows.
+      const { stdout } = await promisify(execFile)("python3", ["-c", await copied("Python")]);
+      assert.match(stdout, /^\['service', 'count\(\*\)'\]\n\[/);
       await open(page, `${url}/?${STILL}&view=distribution&of=latency_us`);
-      assert.match(await copied("Copy as SQL"), /histogram\(latency_us/);
+      assert.match(await copied("SQL"), /histogram\(latency_us/);
     },
   ],
 ];

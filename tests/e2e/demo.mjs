@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { servePage } from "./page-server.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { chromium } = createRequire(join(root, "ui/package.json"))("playwright-core");
@@ -12,13 +13,25 @@ const { chromium } = createRequire(join(root, "ui/package.json"))("playwright-co
 const target = process.env.CARGO_TARGET_DIR ?? join(homedir(), ".cache/hadal/target");
 /** The program to test; the one that `make test` builds unless HADAL_BINARY says another. */
 const binary = process.env.HADAL_BINARY ?? join(target, "ci/hadal");
+/** A folder with a built page, such as ui/dist, to be used instead of the program's own. */
+const builtPage = process.env.HADAL_PAGE;
 
 /** Where pictures go: out of the checkout. */
 export const pictures = process.env.HADAL_PICTURES ?? join(homedir(), ".cache/hadal/pictures");
 mkdirSync(pictures, { recursive: true });
 
-/** Starts `hadal` with arguments, on a free port unless they say another; resolves to its address and a way to end it. */
-export function startServer(...args) {
+/**
+ * Starts `hadal` with arguments, on a free port unless they say another. Resolves to the address of
+ * its page, the address that it listens on, and a way to end it.
+ */
+export async function startServer(...args) {
+  const started = await startHadal(...args);
+  // A successor on the same port has the page of its predecessor in front of it.
+  const isSuccessor = args.includes("--listen");
+  return { ...started, url: builtPage && !isSuccessor ? await servePage(builtPage, started.direct) : started.direct };
+}
+
+function startHadal(...args) {
   const listen = args.includes("--listen") ? [] : ["--listen", "127.0.0.1:0"];
   const child = spawn(binary, [...args, ...listen], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -35,7 +48,7 @@ export function startServer(...args) {
     const hear = (chunk) => {
       said.push(chunk.toString());
       const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(said.join("")) ?? [];
-      if (url) resolve({ url, stop, said: () => said.join("") });
+      if (url) resolve({ direct: url, stop, said: () => said.join("") });
     };
     child.stdout.on("data", hear);
     child.stderr.on("data", hear);

@@ -1,23 +1,28 @@
 // The browser tests: starts a demo, uses it as a person would, and takes pictures on the way. Each
 // test gets a new page. None sleeps: it waits for something that a person would see.
+import { tests as accessibility } from "./accessibility.mjs";
 import { tests as answers } from "./answers.mjs";
 import { tests as boards } from "./boards.mjs";
 import { tests as cluster } from "./cluster.mjs";
 import { tests as contrast } from "./contrast.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
+import { tests as derived } from "./derived.mjs";
 import { tests as exploring } from "./exploring.mjs";
 import { tests as functions } from "./functions.mjs";
+import { tests as palette } from "./palette.mjs";
 import { tests as retention } from "./retention.mjs";
+import { tests as hostile } from "./hostile.mjs";
 import { tests as importing } from "./importing.mjs";
 import { tests as live } from "./live.mjs";
 import { tests as marks } from "./marks.mjs";
 import { tests as opening } from "./opening.mjs";
+import { tests as sql } from "./sql.mjs";
 import { tests as succession } from "./succession.mjs";
 import { tests as tables } from "./tables.mjs";
 import { tests as views } from "./views.mjs";
 
 // Each test is a name and a person's actions.
-const tests = [opening, exploring, marks, views, answers, tables, contrast, importing, retention, live, boards, functions, cluster, succession].flat();
+const tests = [opening, exploring, derived, palette, marks, views, answers, tables, contrast, hostile, importing, retention, live, boards, functions, cluster, succession, sql, accessibility].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

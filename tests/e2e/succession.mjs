@@ -31,7 +31,7 @@ export const tests = [
     async ({ page, wrong }) => {
       const folder = freshFolder();
       let server = await startServer("serve", "--data", folder.path);
-      const url = server.url;
+      const { url, direct } = server;
       const { state, ended } = ingest(url);
       try {
         while (state.rows === 0) await Promise.race([ended, new Promise(setImmediate)]);
@@ -44,9 +44,9 @@ export const tests = [
         for (let successor = 0; successor < 3; successor++) {
           const before = await rowsBehind(page);
           const first = server;
-          server = await startServer("serve", "--data", folder.path, "--take-over", "--listen", new URL(url).host);
+          server = await startServer("serve", "--data", folder.path, "--take-over", "--listen", new URL(direct).host);
           await first.stop();
-          assert.equal(server.url, url);
+          assert.equal(server.direct, direct);
           await page.waitForFunction(
             (rows) => Number(/([\d,]+) rows/.exec(document.querySelector("[data-testid=coverage]").innerText)?.[1].replaceAll(",", "")) > rows,
             before,

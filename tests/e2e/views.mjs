@@ -165,8 +165,85 @@ export const tests = [
       `SELECT count(*), count(*) FILTER (WHERE endpoint = '${endpoint}') FROM requests WHERE ${IN_STILL} AND service = 'checkout'`,
     );
     assert.equal(share, `${((some / all) * 100).toFixed(1)} %`);
+    // Pairs that are about the same rows are one line.
+    await page.getByText(/^also: .*battery_pct is null/).first().waitFor();
     await row.click();
     await menu(page, "Filter to this").click();
     await page.waitForURL(/where=/);
+  }],
+  ["a time that is dragged over zooms, or asks why", async ({ page, url }) => {
+    await open(page, at(url, "time", `&filter=${encodeURIComponent("kind = server")}`));
+    const chart = page.getByTestId("view").getByRole("slider");
+    const drag = async () => {
+      const box = await chart.boundingBox();
+      await page.mouse.move(box.x + box.width * 0.4, box.y + 100);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width * 0.6, box.y + 120, { steps: 4 });
+      await page.mouse.up();
+      await menu(page, "Zoom to this time").waitFor();
+    };
+    await drag();
+    await picture(page, "brush-menu");
+    // Selected first, committed second: Esc drops it.
+    await page.keyboard.press("Escape");
+    await menu(page, "Zoom to this time").waitFor({ state: "hidden" });
+    assert.equal(keys(page).get("view"), "time");
+    await drag();
+    const before = keys(page).get("from");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((to) => to.searchParams.get("from") !== before);
+    await page.goBack();
+    await settled(page);
+    await drag();
+    await menu(page, "Why?").click();
+    await page.waitForURL(/view=why/);
+    await settled(page);
+    const selected = keys(page).get("select");
+    assert.match(selected, /^"?time"? >= '.*' AND "?time"? < '.*'$/);
+    const [[rows]] = await ask(url, `SELECT raw_count(*) FROM requests WHERE ${IN_STILL} AND kind = 'server' AND ${selected}`);
+    assert.equal(await rowsBehind(page), rows);
+    await picture(page, "why-selection");
+    await page.getByRole("button", { name: "Filter to the selection" }).click();
+    await page.waitForURL(/where=/);
+    assert.equal(keys(page).get("select"), null);
+  }],
+  ["a box asks why, and is put beside the rest", async ({ page, url }) => {
+    await open(page, at(url, "scatter", "&x=bytes&y=latency_us"));
+    await dragOn(page, [0.3, 0.3], [0.6, 0.6]);
+    await menu(page, "Why?").click();
+    await page.waitForURL(/view=why/);
+    assert.match(keys(page).get("select"), /^bytes >= .* AND bytes <= .* AND latency_us >= .* AND latency_us <= .*$/);
+    await settled(page);
+    await page.goBack();
+    await settled(page);
+    await dragOn(page, [0.3, 0.3], [0.6, 0.6]);
+    await menu(page, "Compare with the rest").click();
+    await page.waitForURL(/by=/);
+    await settled(page);
+    const cells = await page.locator("main table").first().innerText();
+    assert.match(cells, /true/);
+    assert.match(cells, /false/);
+    // Without the rows of one dot, only these are missing.
+    await open(page, at(url, "scatter", "&x=bytes&y=latency_us&filter=bytes+%3E+0&filter=latency_us+%3E+0"));
+    const chart = page.getByTestId("view").getByRole("slider");
+    const before = await rowsBehind(page);
+    await chart.focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await menu(page, "Exclude").click();
+    await page.waitForURL(/where=/);
+    const after = await rowsBehind(page);
+    assert.ok(after < before && after > before * 0.99, `${before} and ${after} rows`);
+  }],
+  ["a scatter of rows with several groups offers another colour", async ({ page, url }) => {
+    await page.goto(at(url, "scatter", `&x=bytes&y=latency_us&by=${encodeURIComponent("unnest(tags)")}`));
+    await page.getByTestId("misfit").getByText("gives a row several colours").waitFor();
+    await page.getByRole("button", { name: "Without groups" }).click();
+    await settled(page);
+    assert.equal(keys(page).get("by"), null);
+  }],
+  ["a pivot says what of it is not shown", async ({ page, url }) => {
+    await open(page, at(url, "pivot", "&by=service&by=country&limit=20"));
+    await page.getByText(/lines and \d+ columns not shown/).waitFor();
   }],
 ];

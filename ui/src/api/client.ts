@@ -2,6 +2,7 @@
 // is cancelled on the server when its connection closes.
 
 import type { Cluster } from "./cluster";
+import { expanded, withoutDefinitions } from "./definitions";
 import type { Explanation, SidesOf } from "./explain";
 import type { FunctionDefinition, VersionedFunction } from "./functions";
 import type { Rollover } from "./rollover";
@@ -246,10 +247,11 @@ export async function dropFunction(name: string): Promise<void> {
   await send(functionPath(name), { method: "DELETE" });
 }
 
-/** A query as it is sent. Columns that the table does not have are null. */
-export function bodyOf({ intervals, ...query }: QuerySpec): string {
+/** A query as it is sent. Columns that the table does not have are null; `strict`: an error. */
+export function bodyOf(spec: QuerySpec, strict = false): string {
+  const { intervals, ...query } = withoutDefinitions(spec);
   const beside = intervals ? { intervals: "beside" } : {};
-  return JSON.stringify({ query, null_if_absent: true, ...beside });
+  return JSON.stringify({ query, null_if_absent: !strict, ...beside });
 }
 
 /** How the leaves are. */
@@ -281,11 +283,21 @@ export async function stopRollover(): Promise<void> {
   await send<RolloverAnswer>(ROLLOVER, { method: "DELETE" });
 }
 
-/** The answer to a query. */
-export function ask(query: QuerySpec, signal?: AbortSignal): Promise<Answer> {
-  const body = bodyOf(query);
+/** The answer to a query; `strict` refuses columns that the table does not have. */
+export function ask(query: QuerySpec, signal?: AbortSignal, strict = false): Promise<Answer> {
+  const body = bodyOf(query, strict);
   const headers = { "Content-Type": "application/json" };
   return send<Answer>("/v1/query", { method: "POST", headers, body }, signal);
+}
+
+/** The answer to a statement of SQL. */
+export function askSql(sql: string, signal?: AbortSignal): Promise<Answer> {
+  const headers = { "Content-Type": "application/json" };
+  return send<Answer>(
+    "/v1/query",
+    { method: "POST", headers, body: JSON.stringify({ sql }) },
+    signal,
+  );
 }
 
 /** What the rows of one side have that those of the other have not. */
@@ -294,7 +306,10 @@ export function explain(
   sides: SidesOf,
   signal?: AbortSignal,
 ): Promise<Explanation> {
-  const body = JSON.stringify({ query: { ...rows, compare: sides } });
+  const { define = [] } = rows;
+  const texts = Object.entries(sides).map(([key, text]) => [key, expanded(text, define)]);
+  const query = { ...withoutDefinitions(rows), compare: Object.fromEntries(texts) };
+  const body = JSON.stringify({ query });
   const headers = { "Content-Type": "application/json" };
   return send<Explanation>("/v1/explain", { method: "POST", headers, body }, signal);
 }

@@ -75,6 +75,13 @@ export interface Answer {
   sql?: string;
 }
 
+/** A derived column. */
+export interface Definition {
+  readonly name: string;
+  /** An expression over columns of the table, and over columns that were defined before it. */
+  readonly sql: string;
+}
+
 /** The query as `POST /v1/query` takes it. */
 export interface QuerySpec {
   table: string;
@@ -92,6 +99,8 @@ export interface QuerySpec {
   series?: number;
   totals?: boolean;
   compare?: { shift: string; columns?: true };
+  /** Derived columns, which are replaced by their expressions before the query is sent. */
+  define?: readonly Definition[];
   /** Whether the answer has confidence intervals. It stands beside the query in a request. */
   intervals?: boolean;
 }
@@ -175,6 +184,8 @@ export interface Column {
   max: Cell;
   p50: Cell;
   p95: Cell;
+  /** Of a derived column, its expression. */
+  derived?: string;
 }
 
 export interface ColumnValue {

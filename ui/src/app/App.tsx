@@ -3,7 +3,7 @@ import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { fetchTables, type Problem, serverNow } from "../api/client";
-import type { Table } from "../api/types";
+import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import { useTableColumns } from "../explore/tableColumns";
 import { defaultQuery, type Query } from "../query/query";
@@ -13,6 +13,7 @@ import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
 import { go, useAddress, usePage, useSearch } from "./address";
 import { ClusterPage } from "./ClusterPage";
+import { CommandPalette } from "./CommandPalette";
 import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
 import { NoSuchTable } from "./NoSuchTable";
@@ -23,6 +24,8 @@ import { KeyHelp, Tools } from "./Tools";
 const FunctionsPage = lazy(() => import("./FunctionsPage"));
 const BoardPages = lazy(() => import("../boards/BoardPages"));
 
+const NO_COLUMNS: Column[] = [];
+const NO_TABLES: Table[] = [];
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
 /** How long a live page waits for an answer before it repeats the request. */
@@ -65,7 +68,8 @@ export function App() {
     [again, commit],
   );
   const shownQuery = page === "query" ? query : null;
-  useKeys(shownQuery, now, ask, again, help.open);
+  const [paletteOpen, palette] = useDisclosure(false);
+  useKeys(shownQuery, now, ask, again, help.open, palette.open);
   const tools = (
     <Tools
       query={shownQuery}
@@ -74,6 +78,7 @@ export function App() {
       commit={ask}
       again={again}
       help={help.open}
+      palette={palette.open}
       page={page}
       open={open}
     />
@@ -83,6 +88,17 @@ export function App() {
   return (
     <>
       <KeyHelp opened={helpOpen} onClose={help.close} />
+      <CommandPalette
+        query={shownQuery}
+        columns={columns.data ?? NO_COLUMNS}
+        tables={tables.data ?? NO_TABLES}
+        {...{ now, again }}
+        commit={ask}
+        help={help.open}
+        openCluster={() => open("cluster")}
+        opened={paletteOpen}
+        onClose={palette.close}
+      />
       <FileDrop onOpen={(name) => ask(defaultQuery(name))} />
       {atCluster && !problem?.needsToken ? (
         <ClusterPage

@@ -22,7 +22,9 @@ export function SaveItems(props: {
   const { query, range, copy, onSave } = props;
   const [failed, setFailed] = useState<string | null>(null);
   const client = useQueryClient();
-  const main = useMainSpec();
+  const shownSpec = useMainSpec();
+  // The answer of a statement is not frozen.
+  const main = shownSpec && "table" in shownSpec ? shownSpec : null;
   const keep = async () => {
     if (!main || !range) return;
     const shown = client.getQueryCache().findAll({ queryKey: ["answer"], type: "active" });

@@ -15,6 +15,7 @@ import {
   IconCheck,
   IconFileImport,
   IconFunction,
+  IconHistory,
   IconKeyboard,
   IconLayoutDashboard,
   IconMoon,
@@ -24,10 +25,8 @@ import {
   IconShare,
   IconSun,
 } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { bodyOf } from "../api/client";
-import type { Answer, Table as TableStatus } from "../api/types";
+import type { Table as TableStatus } from "../api/types";
 import { durationWords } from "../base/duration";
 import { useMainSpec } from "../explore/mainSpec";
 import type { Query } from "../query/query";
@@ -51,6 +50,7 @@ export function Tools(props: {
   commit: (next: Query) => void;
   again: () => void;
   help: () => void;
+  palette: () => void;
   page: PageName;
   open: (page: PageName) => void;
 }) {
@@ -86,7 +86,7 @@ export function Tools(props: {
         <>
           <ToolButton label="Refresh" icon={<IconRefresh size={17} />} onClick={again} />
           <Live query={query} now={now} commit={commit} />
-          <Share query={query} range={rangeOf(query, now, props.table)} />
+          <Share query={query} range={rangeOf(query, now, props.table)} commit={commit} />
         </>
       )}
       <span className="wide-only">
@@ -99,6 +99,13 @@ export function Tools(props: {
       </span>
       <ToolButton label="Import a file" icon={<IconFileImport size={17} />} onClick={chooseFile} />
       <Scheme />
+      <span className="wide-only">
+        <ToolButton
+          label="Commands and recent queries (Ctrl K)"
+          icon={<IconHistory size={17} />}
+          onClick={props.palette}
+        />
+      </span>
       <span className="wide-only">
         <ToolButton
           label="Keyboard shortcuts (?)"
@@ -202,10 +209,15 @@ function useCopy(): [copied: boolean, copy: (text: string) => void] {
   return [copied, copy];
 }
 
+const ShowAs = lazy(() => import("./ShowAs"));
+
 /** Links and other spellings of what is on the page. */
-function Share({ query, range }: { query: Query; range: Range | null }) {
+function Share(props: { query: Query; range: Range | null; commit: (next: Query) => void }) {
+  const { query, range, commit } = props;
   const [copied, copy] = useCopy();
   const [dialog, setDialog] = useState<"view" | "tile" | null>(null);
+  const [showsAs, setShowsAs] = useState(false);
+  const hasMain = useMainSpec() !== null;
   const link = (shared: Query) => copy(`${window.location.origin}/${urlOf(shared)}`);
   const fixed = () => range && link({ ...withRange(query, range), bucket: query.bucket });
   return (
@@ -226,37 +238,17 @@ function Share({ query, range }: { query: Query; range: Range | null }) {
           {range && <Menu.Item onClick={fixed}>Copy link to this fixed time</Menu.Item>}
           <SaveItems query={query} range={range} copy={copy} onSave={setDialog} />
           <Menu.Divider />
-          <Spellings copy={copy} />
+          <Menu.Item onClick={() => setShowsAs(true)} disabled={!hasMain}>
+            Show as SQL, JSON, curl, Python…
+          </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      {dialog && (
-        <Suspense fallback={null}>
+      <Suspense fallback={null}>
+        {showsAs && <ShowAs query={query} commit={commit} onClose={() => setShowsAs(false)} />}
+        {dialog && (
           <SaveDialog kind={dialog} query={query} onClose={() => setDialog(null)} go={go} />
-        </Suspense>
-      )}
-    </>
-  );
-}
-
-/** The main query of the view in other languages; in SQL as its answer spells it. */
-function Spellings({ copy }: { copy: (text: string) => void }) {
-  const spec = useMainSpec();
-  const { data } = useQuery<Answer>({ queryKey: ["answer", spec], enabled: false });
-  const sql = data?.sql;
-  const body = spec && bodyOf(spec);
-  const curl = () =>
-    `curl ${window.location.origin}/v1/query -d '${body?.replaceAll("'", "'\\''")}'`;
-  return (
-    <>
-      <Menu.Item onClick={() => copy(sql ?? "")} disabled={!sql}>
-        Copy as SQL
-      </Menu.Item>
-      <Menu.Item onClick={() => copy(body ?? "")} disabled={!body}>
-        Copy as JSON
-      </Menu.Item>
-      <Menu.Item onClick={() => copy(curl())} disabled={!body}>
-        Copy as curl
-      </Menu.Item>
+        )}
+      </Suspense>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { Button, Group, Indicator, Menu, SegmentedControl, Text, Tooltip } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconDots } from "@tabler/icons-react";
-import { useMemo } from "react";
+import { useEffect, useMemo, useRef } from "react";
 import type { ResolvedQuery } from "../query/spec";
 import type { ViewManifest } from "../query/viewManifest";
 import { type FittingView, fittingViews, rowOf } from "./fittingViews";
@@ -16,7 +16,8 @@ export function ViewChoice(props: {
   const shown = resolved.query.view.kind;
   const fitting = useMemo(() => fittingViews(resolved, views), [resolved, views]);
   const row = rowOf(fitting, shown);
-  const keys = row.flatMap(({ view }, at): [string, () => void][] => {
+  const numbered = row.filter(({ view }) => !view.apart);
+  const keys = numbered.flatMap(({ view }, at): [string, () => void][] => {
     const run = () => onChange(view.kind);
     // Where a digit stands is a matter of the keyboard.
     return [
@@ -25,8 +26,15 @@ export function ViewChoice(props: {
     ];
   });
   useHotkeys(keys);
+  const place = useRef<HTMLDivElement>(null);
+  // A phone shows a part of the row.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the view that is shown is what it is about
+  useEffect(() => {
+    const active = place.current?.querySelector("label[data-active]");
+    active?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [shown]);
   return (
-    <Group gap={6} wrap="nowrap" w="max-content">
+    <Group ref={place} gap={6} wrap="nowrap" w="max-content">
       <SegmentedControl
         size="xs"
         aria-label="View"
@@ -34,7 +42,13 @@ export function ViewChoice(props: {
         onChange={onChange}
         data={row.map((it, at) => ({
           value: it.view.kind,
-          label: <RowLabel of={it} place={at + 1} isShown={it.view.kind === shown} />,
+          label: (
+            <RowLabel
+              of={it}
+              place={it.view.apart ? null : at + 1}
+              isShown={it.view.kind === shown}
+            />
+          ),
         }))}
       />
       <MoreViews views={fitting.filter((it) => !row.includes(it))} onChange={onChange} />
@@ -42,12 +56,14 @@ export function ViewChoice(props: {
   );
 }
 
-function RowLabel({ of, place, isShown }: { of: FittingView; place: number; isShown: boolean }) {
+function RowLabel(props: { of: FittingView; place: number | null; isShown: boolean }) {
+  const { of, place, isShown } = props;
   const { view, suggested } = of;
   const Icon = view.icon;
   const why = suggested ? ", suggested for this query" : "";
+  const key = place === null ? "" : ` (key ${place})`;
   return (
-    <Tooltip label={`${view.name} (key ${place})${why}`} openDelay={500}>
+    <Tooltip label={`${view.name}${key}${why}`} openDelay={500}>
       <Group gap={6} wrap="nowrap" px={4}>
         <Indicator size={6} offset={1} disabled={!suggested || isShown} display="flex">
           <Icon size={15} />

@@ -25,6 +25,13 @@ test("views that fit stand in the row, in their order, and the one that is shown
   expect(fittingViews(resolved, views)[1]?.misfit).toBe("Needs more.");
 });
 
+test("a view that stands apart is after the row, and takes no place of it", () => {
+  const sql = { ...view("sql", true), apart: true as const };
+  expect(kinds([sql, view("a", true)], "sql")).toEqual(["a", "sql"]);
+  const many = Array.from({ length: 12 }, (_, at) => view(`v${at}`, true));
+  expect(kinds([...many, sql], "v0")).toHaveLength(ROW_MOST + 1);
+});
+
 test("a suggested view is in the row however many fit, and a misfit is never suggested", () => {
   const many = Array.from({ length: 12 }, (_, at) => view(`v${at}`, true, at === 11));
   const row = kinds(many, "v10");

@@ -32,11 +32,14 @@ export function fittingViews(
 
 /**
  * The views of the row, in the order of all views: the one that is shown, those that the query
- * suggests, and then the first that fit.
+ * suggests, and then the first that fit. Those that stand apart come after them.
  */
 export function rowOf(fitting: readonly FittingView[], shown: string): FittingView[] {
-  const fit = fitting.filter(({ view, misfit }) => misfit === null || view.kind === shown);
+  const apart = fitting.filter(({ view }) => view.apart);
+  const fit = fitting.filter(
+    ({ view, misfit }) => !view.apart && (misfit === null || view.kind === shown),
+  );
   const rank = ({ view, suggested }: FittingView) => (view.kind === shown ? 0 : suggested ? 1 : 2);
   const chosen = new Set(fit.toSorted((a, b) => rank(a) - rank(b)).slice(0, ROW_MOST));
-  return fit.filter((it) => chosen.has(it));
+  return [...fit.filter((it) => chosen.has(it)), ...apart];
 }

@@ -15,7 +15,8 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["z", "zoom out"],
   [".", "live: refresh every 5 seconds"],
   ["Ctrl Enter", "refresh now"],
-  ["Ctrl Z", "undo: the browser's back"],
+  ["Ctrl Z", "undo: the browser's back; with Shift, redo"],
+  ["Ctrl K", "commands and recent queries"],
   ["?", "this help"],
 ];
 
@@ -42,6 +43,7 @@ export function useKeys(
   commit: (next: Query) => void,
   again: () => void,
   help: () => void,
+  palette: () => void,
 ): void {
   const change = (next: (query: Query) => Query) => () => query && commit(next(query));
   useHotkeys([
@@ -60,7 +62,10 @@ export function useKeys(
     ...typed("?", help),
     ["mod+Enter", again],
     ["mod+Z", () => window.history.back()],
+    ["mod+shift+Z", () => window.history.forward()],
   ]);
+  // Also out of a field.
+  useHotkeys([["mod+K", palette]], []);
   // A second `/` arrives in the filter's own field, where it would begin no filter.
   const quiet = { preventDefault: false };
   useHotkeys(

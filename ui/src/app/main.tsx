@@ -11,6 +11,13 @@ import { trustNoMarkup } from "./trusted";
 
 const theme = createTheme({
   primaryColor: "blue",
+  // The lightest on which white text can be read: 5.2:1.
+  primaryShade: 8,
+  components: {
+    CloseButton: { defaultProps: { "aria-label": "Close" } },
+    // The placeholder has no role that a menu may contain; without it the first item has the focus.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+  },
   defaultRadius: "sm",
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace",

@@ -41,6 +41,16 @@ const ROUNDS: readonly { dashes: readonly number[] | null; shade: number }[] = [
   { dashes: [9, 3, 2, 3], shade: 0.4 },
 ];
 
+/** The colour of a text on a colour: black or white, whichever contrasts more (WCAG 2.2). */
+export function textOn(colour: string): string {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  // Where both contrast alike: (1 + 0.05) / (x + 0.05) = (x + 0.05) / 0.05.
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
+}
+
 /** A colour mixed with white (towards 1) or with black (towards -1). */
 function shaded(colour: string, shade: number): string {
   const towards = shade > 0 ? 255 : 0;

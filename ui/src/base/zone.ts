@@ -73,3 +73,11 @@ export function zoneName(zone: Zone): string {
   if (zone !== "local") return zone;
   return `Local (${Intl.DateTimeFormat().resolvedOptions().timeZone})`;
 }
+
+/** Two moments to the minute; a day that both have stands once: `2026-11-27 15:00 – 16:30`. */
+export function spanText({ from, to }: { from: number; to: number }, zone: Zone): string {
+  const [first, last] = [timeText(from, zone).slice(0, 16), timeText(to, zone).slice(0, 16)];
+  const day = 10;
+  const isOneDay = first.slice(0, day) === last.slice(0, day);
+  return `${first} – ${isOneDay ? last.slice(day + 1) : last}`;
+}

@@ -9,13 +9,14 @@ import {
   withFilter,
 } from "../query/edit";
 import { PREVIOUS, type Query } from "../query/query";
+import { SELECTED, selectionSql } from "../query/selection";
 import { columnOf } from "../query/sql";
 import { withRange } from "../query/time";
-import { withView } from "../query/viewManifest";
+import { viewShowing, withOption, withView } from "../query/viewManifest";
 import { ActionMenu, type Actions, type PartAction } from "../widgets/ActionMenu";
 import { cellText, rawText } from "./CellText";
 import { rankColumns } from "./columnRanking";
-import { type Mark, useExplore } from "./context";
+import { type Explore, type Mark, useExplore } from "./context";
 
 /** Gives the focus back to where it was before a menu, or to the answer if that is no more. */
 function useFocusBack(): void {
@@ -61,7 +62,15 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
   };
   if (narrows) {
     actions.only = () => commit(narrow(query));
-    actions.why = () => commit(withView({ ...narrow(inTime), compare: "" }, "why"));
+  }
+  // What is filtered to already has no rest: then all rows without it are the rest.
+  const isFilter = narrows && !range && urlText(narrow(query)) === urlText(query);
+  const selected = selectionSql(query, columns, narrow, range);
+  if (isFilter) actions.why = () => commit(withView({ ...query, compare: "" }, "why"));
+  else if (selected !== "") {
+    const alone = { ...query, compare: "" };
+    actions.why = () => commit(withView(withOption(alone, SELECTED, selected), "why"));
+    actions.rest = () => commit(besideTheRest(alone, selected, views));
   }
   const without = mark.without ?? ((from: Query) => exclude(from, picks));
   if (mark.without || picks.length > 0) actions.exclude = () => commit(without(query));
@@ -77,6 +86,18 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
       parts={useParts(picks)}
       onClose={onClose}
     />
+  );
+}
+
+const urlText = ({ filters, where }: Query) => JSON.stringify([filters, where]);
+
+/** The selected rows and the rest as two groups; not over time, where they are next to each other. */
+function besideTheRest(query: Query, selected: string, views: Explore["views"]): Query {
+  const grouped = { ...query, group: [`(${selected}) AS selected`], order: "" };
+  return viewShowing(
+    query.view.kind === "time" ? withView(grouped, "table") : grouped,
+    views,
+    "groups",
   );
 }
 

@@ -7,6 +7,7 @@ import type { IgnoredPart, ViewManifest } from "../query/viewManifest";
 import { isIdentifier } from "./columnRanking";
 import { useColumnStats } from "./columnStats";
 import { type Explore, ExploreContext, type Mark } from "./context";
+import { useDerivedColumns } from "./derivedColumns";
 import { fitToColumns } from "./fitToColumns";
 import { MarkMenu } from "./MarkMenu";
 
@@ -24,7 +25,8 @@ export function QueryScope(props: {
   children: (explore: Explore, misfits: readonly IgnoredPart[]) => ReactNode;
 }) {
   const { table, views, now, zone, chartHeight, commit } = props;
-  const { columns, loaded: statsLoaded, load: loadStats } = useColumnStats(table, props.columns);
+  const { loaded: statsLoaded, load: loadStats, ...stats } = useColumnStats(table, props.columns);
+  const columns = useDerivedColumns(table.name, props.query.define, stats.columns);
   const { query, misfits } = useMemo(
     () => fitToColumns(props.query, columns, now, views),
     [props.query, columns, now, views],

@@ -26,14 +26,16 @@ function Misfit({ misfit, repairs }: { misfit: string; repairs: readonly Repair[
   useEffect(loadStats, [loadStats]);
   return (
     <Stack align="center" gap="sm" py={48} data-testid="misfit">
-      <Text c="dimmed" ta="center">
+      <Text c="dimmed" ta="center" className="wrap">
         {misfit}
       </Text>
-      <Group justify="center">
+      <Group justify="center" w="100%">
         {repairs.map(({ label, query }, at) => (
           <Button
             key={label}
             size="xs"
+            maw="100%"
+            title={label}
             variant={at === 0 ? "filled" : "default"}
             onClick={() => commit(query)}
           >

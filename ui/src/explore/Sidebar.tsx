@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import type { Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import type { Zone } from "../base/zone";
+import { renamed, withDefinition, withoutDefinition } from "../query/definition";
 import { toggleGroup, withFilter } from "../query/edit";
 import {
   DEFAULT_VIEW,
@@ -269,6 +270,10 @@ function Columns() {
         const measures = [...query.measures.filter((it) => it !== measure), measure];
         commit(leaveOverview({ ...query, measures }, views, "measures"));
       }}
+      onDefine={(definition, before) =>
+        commit(withDefinition(renamed(query, before, definition.name), definition))
+      }
+      onUndefine={(name) => commit(withoutDefinition(query, name))}
       onDistribution={(column) => distribution && commit(viewOfColumn(query, distribution, column))}
     />
   );

@@ -65,6 +65,10 @@ export function withFilter(query: Query, filter: Filter): Query {
 }
 
 /** With one more condition of SQL. */
+export function withCondition(query: Query, condition: string): Query {
+  return withWhere(query, `(${condition})`);
+}
+
 function withWhere(query: Query, condition: string): Query {
   const { where } = query;
   if (where.trim() === "") return { ...query, where: condition };
@@ -118,8 +122,14 @@ export function onlyGroups(query: Query, groups: readonly (readonly PickedValue[
 
 /** Without the rows between two ends; those that have no value stay. */
 export function excludeRange(query: Query, from: Filter, to: Filter): Query {
-  const [least, most] = [filterSql(from, "number"), filterSql(to, "number")];
-  return withWhere(query, `(NOT (${least} AND ${most}) OR ${quoteName(from.column)} IS NULL)`);
+  return excludeBox(query, [from, to]);
+}
+
+/** Without the rows between all of these ends; those that lack one of the values stay. */
+export function excludeBox(query: Query, ends: readonly Filter[]): Query {
+  const inside = ends.map((it) => filterSql(it, "number")).join(" AND ");
+  const columns = [...new Set(ends.map(({ column }) => `${quoteName(column)} IS NULL`))];
+  return withWhere(query, `(NOT (${inside}) OR ${columns.join(" OR ")})`);
 }
 
 /** Without the rows that have one of these values, in one filter as far as that can be said so. */

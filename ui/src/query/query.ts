@@ -1,6 +1,7 @@
 // The one state of the page: the query that all views share, and the view. The state is immutable,
 // and the URL is its text.
 
+import type { Definition } from "../api/types";
 import type { Filter } from "./filter";
 import type { Measure } from "./measure";
 
@@ -26,6 +27,8 @@ export interface SharedQuery {
    * before the range; or empty.
    */
   readonly compare: string;
+  /** Derived columns; each can use those before it. */
+  readonly define: readonly Definition[];
   /** Columns, or expressions of SQL. */
   readonly group: readonly string[];
   readonly measures: readonly Measure[];
@@ -66,6 +69,7 @@ export function defaultQuery(table: string): Query {
     from: "",
     to: "now",
     compare: "",
+    define: [],
     group: [],
     measures: ["count(*)"],
     filters: [],

@@ -26,6 +26,7 @@ export function baseSpec({ query, columns, range, zone = "UTC" }: ResolvedQuery)
   if (query.where.trim() !== "") filter.push(query.where.trim());
   return {
     table: query.table,
+    ...(query.define.length > 0 ? { define: query.define } : {}),
     from: isoText(range.from),
     to: isoText(range.to),
     ...(zone === "UTC" ? {} : { time_zone: zone }),

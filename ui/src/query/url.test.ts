@@ -26,6 +26,7 @@ describe("the query in the URL", () => {
       from: "2026-11-20T00:00:00.000Z",
       to: "now-1d",
       compare: "7d",
+      define: [{ name: "__proto__", sql: "a = 'b' OR c" }],
       group: ["service", '"Odd Name"', "length(message)"],
       measures: ["p95(latency_us)", "sum(bytes) / count(*)"],
       filters: [

@@ -2,6 +2,7 @@
 // the keys; links outlive versions, so a key never changes its meaning.
 
 import { durationMs } from "../base/duration";
+import { definitionText, parseDefinition } from "./definition";
 import { filterText, parseFilter } from "./filter";
 import { defaultQuery, LIMIT_MAX, PREVIOUS, type Query, SERIES_MAX } from "./query";
 import { ALL, FULL_RANGE, moment } from "./time";
@@ -21,6 +22,7 @@ export function urlOf(query: Query | null, views: readonly ViewManifest[]): stri
     if (text !== undefined) keys.set(key, text);
   }
   if (query.refresh !== usual.refresh) keys.set("refresh", query.refresh);
+  for (const one of query.define) keys.append("define", definitionText(one));
   for (const group of query.group) keys.append("by", group);
   if (query.measures.join() !== usual.measures.join()) {
     for (const measure of query.measures) keys.append("show", measure);
@@ -75,6 +77,11 @@ export function readQuery(
       ignored.push({ part: `filter=${it}`, why: "is not a column, an operator and values" });
     return filter ?? [];
   });
+  const define = keys.getAll("define").flatMap((it) => {
+    const definition = parseDefinition(it);
+    if (!definition) ignored.push({ part: `define=${it}`, why: "is not a name, = and SQL" });
+    return definition ?? [];
+  });
   const measures = keys.getAll("show").filter((it) => it.trim() !== "");
   const refresh = length("refresh");
   const tooFast = refresh !== "" && (durationMs(refresh) ?? 0) < 1000;
@@ -94,6 +101,7 @@ export function readQuery(
     order: text("order"),
     bucket: keys.get("bucket") === usual.bucket ? usual.bucket : length("bucket"),
     refresh: tooFast ? "1s" : refresh,
+    define,
     group: keys.getAll("by").filter((it) => it.trim() !== ""),
     measures: measures.length > 0 ? measures : usual.measures,
     filters,

@@ -49,6 +49,8 @@ export interface ViewManifest {
   readonly icon: ComponentType<{ size?: number }>;
   readonly options: readonly ViewOption[];
   readonly shows: readonly SharedPart[];
+  /** Whether it stands beside the row of views, whatever the query is. */
+  readonly apart?: true;
   plan(resolved: ResolvedQuery): ViewPlan;
   /** Whether a query that the view can show asks for it more than for most other views. */
   suggests?(resolved: ResolvedQuery): boolean;

@@ -20,7 +20,7 @@ import {
 import { VIEWS } from "./registry";
 
 const SHARED_KEYS =
-  "table view from to compare by show filter search where order limit series bucket refresh";
+  "table view from to compare by show filter search where order limit series bucket refresh define page";
 
 describe("the registry", () => {
   it("has no two views of one kind, and no two options of one key", () => {
@@ -154,6 +154,7 @@ function randomQuery(random: (below: number) => number): Query {
       { from: "2026-11-20" },
     ),
     compare: oneOf("", "7d", "1d", "previous"),
+    define: listOf(() => ({ name: name(), sql: oneOf("a + b", "x = 'y|z'", "1 -- %41&") })),
     group: listOf(() => oneOf("a", '"Odd Name"', "length(message) AS n")),
     measures: measures.length > 0 ? measures : ["count(*)"],
     filters: listOf(filter),

@@ -15,6 +15,7 @@ import { pivot } from "./pivot/manifest";
 import { samples } from "./samples/manifest";
 import { sankey } from "./sankey/manifest";
 import { scatter } from "./scatter/manifest";
+import { sql } from "./sql/manifest";
 import { table } from "./table/manifest";
 import { tail } from "./tail/manifest";
 import { time } from "./time/manifest";
@@ -40,4 +41,5 @@ export const VIEWS: readonly ViewManifest[] = [
   scatter,
   tail,
   why,
+  sql,
 ];

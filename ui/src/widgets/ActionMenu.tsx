@@ -1,5 +1,6 @@
 import { Menu, ScrollArea, TextInput } from "@mantine/core";
 import {
+  IconArrowsDiff,
   IconArrowsSplit,
   IconCalendarStats,
   IconChartLine,
@@ -21,6 +22,7 @@ export interface Actions {
   overTime?: () => void;
   samples?: () => void;
   why?: () => void;
+  rest?: () => void;
   compare?: () => void;
   copy?: () => void;
 }
@@ -55,7 +57,13 @@ export function ActionMenu(props: {
       returnFocus
     >
       <Menu.Target>
-        <div style={{ position: "fixed", left: point.x, top: point.y, width: 1, height: 1 }} />
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-label={`Actions on ${label}`}
+          className="anchor"
+          style={{ left: point.x, top: point.y }}
+        />
       </Menu.Target>
       <Menu.Dropdown aria-label={`Actions on ${label}`}>
         <Menu.Label className="clipped" title={label}>
@@ -90,16 +98,19 @@ function ActionItems(props: {
     { name: "Over time", icon: IconChartLine, run: actions.overTime },
     { name: "Samples", icon: IconListDetails, run: actions.samples },
     { name: "Why?", icon: IconZoomQuestion, run: actions.why },
+    { name: "Compare with the rest", icon: IconArrowsDiff, run: actions.rest },
     { name: "Compare with previous period", icon: IconCalendarStats, run: actions.compare },
     { name: "Copy", icon: IconCopy, run: actions.copy },
   ];
   return items
     .filter((item) => item.run)
-    .map(({ name, icon: Icon, run, stay }) => (
+    .map(({ name, icon: Icon, run, stay }, at) => (
       <Menu.Item
         key={name}
         leftSection={<Icon size={16} />}
         onClick={run}
+        // Enter does the first, Esc drops what is selected.
+        data-autofocus={at === 0 || undefined}
         closeMenuOnClick={!stay}
         title={name.length > 24 ? name : undefined}
         classNames={{ itemLabel: "clipped" }}

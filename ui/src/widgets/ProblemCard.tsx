@@ -15,7 +15,11 @@ export function ProblemCard({ problem, onRetry }: { problem: Problem; onRetry?: 
       variant="outline"
       color={problem.unreachable ? "gray" : "orange"}
       icon={<Icon />}
-      title={title}
+      title={
+        <Text span inherit c={problem.unreachable ? "dimmed" : "var(--warn)"}>
+          {title}
+        </Text>
+      }
       role="alert"
     >
       <Stack gap="xs">

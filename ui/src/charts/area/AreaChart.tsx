@@ -19,7 +19,7 @@ interface AreaChartProps {
   readonly share: boolean;
   readonly hidden: ReadonlySet<string>;
   readonly highlighted: string | null;
-  readonly onBrush: (range: Range) => void;
+  readonly onBrush: (range: Range, point: Point) => void;
   readonly onPick: (series: Series | null, range: Range, label: string, point: Point) => void;
 }
 
@@ -84,9 +84,9 @@ function SizedChart(props: AreaChartProps & { theme: ChartTheme; width: number }
         edges={edges}
         hover={over}
         onHover={setHover}
-        onSelect={({ first, last }) => {
+        onSelect={({ first, last }, at) => {
           setHover(null);
-          props.onBrush(timeOf(first, last));
+          props.onBrush(timeOf(first, last), at);
         }}
         onClick={click}
         lengthText={({ first, last }) => {

@@ -1,6 +1,8 @@
 import { useComputedColorScheme } from "@mantine/core";
-import { type KeyboardEvent, useRef, useState } from "react";
+import { type KeyboardEvent, useState } from "react";
+import { textOn } from "../../base/colours";
 import { percent } from "../../base/format";
+import { useChartWidth } from "../echart";
 import type { Point } from "../echart-tip";
 import { cellColour } from "../heat/ramp";
 import { buttonOf, type Mark, type Measured, markText, useMarkTip } from "../marks";
@@ -8,8 +10,10 @@ import styles from "./flame.module.css";
 import { type Frame, growth, neighbour } from "./tree";
 
 const ROW = 20;
-/** Narrower frames have no text; and those below are not drawn at all. */
-const [THIN, LEAST] = [0.012, 0.0004];
+/** Narrower frames, in pixels, have no text. */
+const THIN = 28;
+/** Narrower ones, as a part of the whole, are not drawn. */
+const LEAST = 0.0004;
 
 /** Beginnings of vectors as frames: the root on top, and below each frame how it goes on. */
 export function FlameChart(props: {
@@ -21,7 +25,7 @@ export function FlameChart(props: {
   const { frames, measured, nameOf, onPick } = props;
   const dark = useComputedColorScheme("light") === "dark";
   const { tip, over, clear } = useMarkTip(measured);
-  const ground = useRef<HTMLDivElement>(null);
+  const [ground, pixels] = useChartWidth<HTMLDivElement>();
   const [active, setActive] = useState("[]");
   const [root] = frames;
   if (!root) return null;
@@ -60,21 +64,21 @@ export function FlameChart(props: {
               className={styles.frame}
               data-frame
               data-rest={frame.isRest}
-              data-thin={frame.width < THIN}
-              data-dark={
-                frame.before !== null && (dark ? colour.strength < 0.45 : colour.strength > 0.55)
-              }
+              data-thin={frame.width * pixels < THIN}
               style={{
                 top: frame.depth * ROW,
                 left: `${frame.left * 100}%`,
                 width: `${frame.width * 100}%`,
-                ...(frame.isRest ? {} : { background: colour.css }),
+                ...(frame.isRest ? {} : colour),
               }}
               {...buttonOf(`${markText(mark, measured)}${share}`, press)}
-              {...over({ ...mark, colour: colour.css }, frame.isRest ? "" : levelText(frame))}
+              {...over(
+                { ...mark, colour: colour.background },
+                frame.isRest ? "" : levelText(frame),
+              )}
               tabIndex={frame.key === reached ? 0 : -1}
             >
-              {frame.width >= THIN && mark.label}
+              {frame.width * pixels >= THIN && mark.label}
             </div>
           );
         })}
@@ -96,15 +100,20 @@ const markOf = (frame: Frame, label: string): Mark => ({
   isOther: frame.isRest,
 });
 
-/** Warm and by its name; compared, by how its share grew. */
-function colourOf(frame: Frame, root: Frame, dark: boolean): { css: string; strength: number } {
+/** The colours of a frame: warm and by its name; compared, by how its share grew. */
+function colourOf(
+  frame: Frame,
+  root: Frame,
+  dark: boolean,
+): { background: string; color?: string } {
   if (frame.before !== null) {
     const grown = growth(frame, root);
     const strength = Math.sqrt(Math.abs(grown));
     // Orange grew and blue shrank, as is usual of flame graphs.
-    return { css: cellColour(grown > 0 ? -strength : strength, true, dark), strength };
+    const background = cellColour(grown > 0 ? -strength : strength, true, dark);
+    return { background, color: textOn(background) };
   }
   let hash = 7;
   for (const letter of frame.path.at(-1) ?? "") hash = (hash * 31 + letter.charCodeAt(0)) % 9973;
-  return { css: `hsl(${16 + (hash % 36)} ${70 + (hash % 20)}% ${60 + (hash % 13)}%)`, strength: 0 };
+  return { background: `hsl(${16 + (hash % 36)} ${70 + (hash % 20)}% ${60 + (hash % 13)}%)` };
 }

@@ -36,5 +36,6 @@ export function cellColour(strength: number, changes: boolean, dark: boolean): s
   const [low, high] = [ramp[place], ramp[place + 1]];
   const mix = (part: 0 | 1 | 2) =>
     Math.round((low?.[part] ?? 0) + ((high?.[part] ?? 0) - (low?.[part] ?? 0)) * (at - place));
-  return `rgb(${mix(0)}, ${mix(1)}, ${mix(2)})`;
+  const hex = (part: 0 | 1 | 2) => mix(part).toString(16).padStart(2, "0");
+  return `#${hex(0)}${hex(1)}${hex(2)}`;
 }

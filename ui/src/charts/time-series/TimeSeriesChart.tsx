@@ -26,7 +26,7 @@ interface TimeSeriesChartProps {
   /** The key of the series that stands out. */
   readonly highlighted: string | null;
   /** A drag selected a time. */
-  readonly onBrush: (range: Range) => void;
+  readonly onBrush: (range: Range, point: Point) => void;
   /** A click on a line, or on a bucket. `point` is in the window. */
   readonly onPick: (place: Place, point: Point) => void;
 }
@@ -60,9 +60,9 @@ function SizedChart(props: TimeSeriesChartProps & { theme: ChartTheme; width: nu
   // A new answer may have fewer buckets than the one that was pointed at.
   const over = hover && hover.bin < bins ? hover : null;
   const near = over && meantBy(over, chart, picture, highlighted);
-  const select = ({ first, last }: Selection) => {
+  const select = ({ first, last }: Selection, at: Point) => {
     setHover(null);
-    props.onBrush(timeOf(chart, first, last));
+    props.onBrush(timeOf(chart, first, last), at);
   };
   const click = (at: Hover) => {
     const meant = meantBy(at, chart, picture, highlighted);

@@ -1,3 +1,4 @@
+import { textOn } from "../../base/colours";
 import { change, SKETCH_STEP, short } from "../../base/format";
 import { useChartWidth } from "../echart";
 import type { Point } from "../echart-tip";
@@ -22,7 +23,7 @@ export function TreemapChart(props: {
       {tiles.map((tile) => {
         const mark = markOfTile(tile);
         const { left, top } = tile;
-        const colour = tile.isLeaf ? { background: mark.colour } : {};
+        const colour = tile.isLeaf ? { background: mark.colour, color: textOn(mark.colour) } : {};
         const press = (point: Point) => {
           clear();
           onPick(tile, point);
@@ -37,7 +38,7 @@ export function TreemapChart(props: {
             {...buttonOf(markText(mark, measured), press)}
             {...over(mark)}
           >
-            {tile.width > 28 && tile.height > 15 && tile.label}
+            {tile.width > 28 && tile.height > 15 && <span>{tile.label}</span>}
             {tile.isLeaf && tile.width > 44 && tile.height > 34 && (
               <small>
                 {short(mark.value ?? 0)} {changed(mark, measured)}

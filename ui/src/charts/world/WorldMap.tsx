@@ -1,6 +1,6 @@
 import { useComputedColorScheme } from "@mantine/core";
-import { useMemo } from "react";
-import { short } from "../../base/format";
+import { useMemo, useState } from "react";
+import { counted, short } from "../../base/format";
 import type { Point } from "../echart-tip";
 import { cellColour } from "../heat/ramp";
 import { buttonOf, changeText, type Mark, type Measured, markText, useMarkTip } from "../marks";
@@ -15,6 +15,9 @@ export interface Located {
   readonly place: { readonly latitude: number; readonly longitude: number } | null;
 }
 
+/** As many marks without a place are listed at once. */
+const UNPLACED = 12;
+
 /** The world with a colour for each country, and a circle for each place. */
 export function WorldMap(props: {
   located: readonly Located[];
@@ -24,6 +27,7 @@ export function WorldMap(props: {
   const { located, measured, onPick } = props;
   const dark = useComputedColorScheme("light") === "dark";
   const { tip, over, clear } = useMarkTip(measured);
+  const [all, setAll] = useState(false);
   const world = useMemo(worldOf, []);
   const strength = strengthOf(located, measured);
   const colour = (mark: Mark) => cellColour(strength(mark), measured.shift !== "", dark);
@@ -84,12 +88,17 @@ export function WorldMap(props: {
       {unplaced.length > 0 && (
         <div className={styles.rest}>
           Not on the map:
-          {unplaced.slice(0, 60).map((mark) => (
+          {unplaced.slice(0, all ? undefined : UNPLACED).map((mark) => (
             <span key={mark.key} {...pressable(mark)}>
               {mark.label} {short(mark.value ?? 0)}
               {measured.shift === "" ? "" : ` ${changeText(mark, measured)}`}
             </span>
           ))}
+          {!all && unplaced.length > UNPLACED && (
+            <span {...buttonOf("Show all that are not on the map", () => setAll(true))}>
+              and {counted(unplaced.length - UNPLACED, "other")}
+            </span>
+          )}
         </div>
       )}
       {tip}

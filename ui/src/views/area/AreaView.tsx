@@ -1,13 +1,13 @@
 import { Paper, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { Answer, QuerySpec } from "../../api/types";
+import { spanText } from "../../base/zone";
 import { AreaChart } from "../../charts/area/AreaChart";
 import { seriesOf } from "../../charts/time-series/data";
 import { useAnswer } from "../../explore/answers";
 import { markOf, useChartHeight, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { isAdditive, measureLabel } from "../../query/measure";
-import { withRange } from "../../query/time";
 import { optionOf, withOption } from "../../query/viewManifest";
 import { SeriesTable } from "../time/SeriesTable";
 import { SHARE, STACK } from "./options";
@@ -53,7 +53,7 @@ const NO_SERIES = { picks: [], others: [] };
 
 function Area(props: { answer: Answer; at: number; share: boolean; height: number }) {
   const { answer, at, share, height } = props;
-  const { resolved, query, zone, commit, openMenu } = useExplore();
+  const { resolved, query, zone, openMenu } = useExplore();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [highlighted, setHighlighted] = useState<string | null>(null);
   const chart = useMemo(() => seriesOf(answer, resolved, at), [answer, resolved, at]);
@@ -71,7 +71,9 @@ function Area(props: { answer: Answer; at: number; share: boolean; height: numbe
         share={share}
         hidden={hidden}
         highlighted={highlighted}
-        onBrush={(range) => commit(withRange(query, range))}
+        onBrush={(range, point) =>
+          openMenu({ picks: [], range, label: spanText(range, zone), point })
+        }
         onPick={(series, range, label, point) =>
           openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
         }

@@ -34,10 +34,7 @@ function PivotTable({ groups, at, measure }: { groups: Groups; at: number; measu
   const { textsOf, picksOfRow } = useGroupMarks(groups, query.group, at);
   const pivot = pivotOf(groups, at, textsOf, query.limit);
   const sums = isAdditive(measure) && !sharesRows(query.group);
-  const cutWords = [
-    groups.cut ? `the largest ${groups.rows.length} groups` : "",
-    pivot.hiddenColumns > 0 ? `${counted(pivot.columns.length, "column")}` : "",
-  ].filter((it) => it !== "");
+  const cut = cutWords(pivot, groups);
   return (
     <div>
       {query.measures.length > 1 && (
@@ -59,13 +56,28 @@ function PivotTable({ groups, at, measure }: { groups: Groups; at: number; measu
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      {cutWords.length > 0 && (
+      {cut !== "" && (
         <Text size="xs" c="dimmed" mt={4} role="note">
-          Shown are {cutWords.join(" and ")}; sums are of these.
+          {cut}; sums are of what is shown.
         </Text>
       )}
     </div>
   );
+}
+
+/** What of the groups is not in the table; empty if all are. */
+export function cutWords(pivot: Pivot, groups: Pick<Groups, "rows" | "cut">): string {
+  const hidden = [
+    ...(pivot.hiddenLines > 0 ? [counted(pivot.hiddenLines, "line")] : []),
+    ...(pivot.hiddenColumns > 0 ? [counted(pivot.hiddenColumns, "column")] : []),
+  ];
+  const words = [
+    ...(hidden.length > 0 ? [`${hidden.join(" and ")} not shown`] : []),
+    ...(groups.cut
+      ? [`only the largest ${counted(groups.rows.length, "group")} were asked for`]
+      : []),
+  ];
+  return words.join("; ");
 }
 
 type PicksOfRow = ReturnType<typeof useGroupMarks>["picksOfRow"];
@@ -179,13 +191,13 @@ function PivotCell(props: {
   const value = row.values[at] ?? { now: null, before: null };
   const share = most > 0 ? Math.sqrt(Math.min(1, Math.abs(value.now ?? 0) / most)) : 0;
   const ground = dark
-    ? `rgb(90 150 230 / ${(share * 55).toFixed(0)}%)`
+    ? `rgb(40 90 170 / ${(share * 70).toFixed(0)}%)`
     : `rgb(59 125 216 / ${(share * 48).toFixed(0)}%)`;
   return (
     <Table.Td
       ta="right"
       className="nowrap"
-      style={{ background: ground, opacity: row.samples < FEW ? 0.55 : 1 }}
+      style={{ background: ground, opacity: row.samples < FEW ? 0.75 : 1 }}
       title={`${label}: ${value.now === null ? "none" : exactly(value.now)}, ${counted(row.samples, "stored row")}`}
     >
       <UnstyledButton

@@ -13,7 +13,8 @@ export interface PivotLine {
 export interface Pivot {
   readonly columns: readonly { readonly key: string; readonly text: string }[];
   readonly lines: readonly PivotLine[];
-  /** Columns that are not shown. */
+  /** Lines and columns that are not shown. */
+  readonly hiddenLines: number;
   readonly hiddenColumns: number;
   /** The ends of the values of all cells. */
   readonly most: number;
@@ -58,6 +59,7 @@ export function pivotOf(
       texts,
       cells: shown.map(({ key }) => cells.get(key)),
     })),
+    hiddenLines: Math.max(0, lines.size - mostLines),
     hiddenColumns: sorted.length - shown.length,
     most,
   };

@@ -10,8 +10,8 @@ import { useAnswer } from "../../explore/answers";
 import { cellText } from "../../explore/CellText";
 import { useChartHeight, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
-import { excludeRange, withFilter } from "../../query/edit";
-import type { Query } from "../../query/query";
+import { excludeBox, pickOf, withFilter } from "../../query/edit";
+import type { Filter } from "../../query/filter";
 import { optionOf, withOption } from "../../query/viewManifest";
 import { axesOf, X, Y } from "./options";
 import { beforeSpec, ROWS_MOST } from "./spec";
@@ -68,7 +68,7 @@ function Rows(props: {
   axes: { x: string; y: string };
 }) {
   const { answer, before, axes } = props;
-  const { query, zone, openMenu } = useExplore();
+  const { query, columns, zone, openMenu } = useExplore();
   const height = useChartHeight(HEIGHT);
   const dots = useMemo(() => {
     const type = answer.columns[2]?.type ?? "string";
@@ -85,39 +85,30 @@ function Rows(props: {
       });
     return [...(before ? read(before, true) : []), ...read(answer, false)];
   }, [answer, before, zone]);
-  const within = (box: DotBox) => (from: Query) =>
-    (["x", "y"] as const).reduce((it, axis) => {
+  const endsOf = (box: DotBox): Filter[] =>
+    (["x", "y"] as const).flatMap((axis): Filter[] => {
       const [low, high] = box[axis];
       const column = axes[axis];
-      const above = withFilter(it, { column, operator: ">=", values: [String(low)] });
-      return withFilter(above, { column, operator: "<=", values: [String(high)] });
-    }, from);
+      return [
+        { column, operator: ">=", values: [String(low)] },
+        { column, operator: "<=", values: [String(high)] },
+      ];
+    });
   const pickBox = (box: DotBox, point: Point) => {
     const ends = ([low, high]: readonly [number, number]) => `${short(low)} – ${short(high)}`;
     openMenu({
       label: `${axes.x} ${ends(box.x)}, ${axes.y} ${ends(box.y)}`,
       picks: [],
       point,
-      narrow: within(box),
+      narrow: (it) => endsOf(box).reduce(withFilter, it),
+      without: (it) => excludeBox(it, endsOf(box)),
     });
   };
   const pickDot = ({ x, y }: Dot, point: Point) => {
-    const at = (column: string, value: number) => ({
-      column,
-      operator: "=" as const,
-      values: [String(value)],
-    });
     openMenu({
       label: `${axes.x} ${short(x)}, ${axes.y} ${short(y)}`,
-      picks: [],
+      picks: [pickOf(columns, axes.x, x, "number"), pickOf(columns, axes.y, y, "number")],
       point,
-      narrow: (it) => withFilter(withFilter(it, at(axes.x, x)), at(axes.y, y)),
-      without: (it) =>
-        excludeRange(
-          it,
-          { ...at(axes.x, x), operator: ">=" },
-          { ...at(axes.x, x), operator: "<=" },
-        ),
     });
   };
   if (dots.length === 0) {

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import type { Answer, QuerySpec } from "../../api/types";
 import { durationWords } from "../../base/duration";
 import { counted } from "../../base/format";
-import { timeText } from "../../base/zone";
+import { spanText, timeText } from "../../base/zone";
 import { seriesOf, type TimeSeries } from "../../charts/time-series/data";
 import { noiseOf } from "../../charts/time-series/noise";
 import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
@@ -12,7 +12,6 @@ import { markOf, useChartHeight, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
 import { type ResolvedQuery, seriesRange } from "../../query/spec";
-import { withRange } from "../../query/time";
 import { SeriesTable } from "./SeriesTable";
 import { wholeRange, wholeSpec } from "./wholeRange";
 
@@ -72,7 +71,7 @@ export function MeasureChart(props: {
 }) {
   const { answer, at, height, whole, bare = false } = props;
   const explore = useExplore();
-  const { query, zone, commit, openMenu } = explore;
+  const { zone, openMenu } = explore;
   const resolved = props.of ?? explore.resolved;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [highlighted, setHighlighted] = useState<string | null>(null);
@@ -95,7 +94,9 @@ export function MeasureChart(props: {
         height={height}
         hidden={hidden}
         highlighted={highlighted}
-        onBrush={(range) => commit(withRange(query, range))}
+        onBrush={(range, point) =>
+          openMenu({ picks: [], range, label: spanText(range, zone), point })
+        }
         onPick={({ series, range, label }, point) =>
           openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
         }

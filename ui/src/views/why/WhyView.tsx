@@ -1,13 +1,28 @@
-import { Box, Group, Paper, Progress, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
+import {
+  Box,
+  Button,
+  Code,
+  Group,
+  Paper,
+  Progress,
+  Skeleton,
+  Stack,
+  Text,
+  UnstyledButton,
+} from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { explain, type Problem } from "../../api/client";
-import type { Difference, Explanation } from "../../api/explain";
+import type { Explanation } from "../../api/explain";
 import type { QuerySpec } from "../../api/types";
 import { counted, percent } from "../../base/format";
 import { useAnswer } from "../../explore/answers";
 import { pointOf, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
+import { withCondition } from "../../query/edit";
+import { SELECTED } from "../../query/selection";
+import { optionOf, withOption } from "../../query/viewManifest";
 import { ProblemCard } from "../../widgets/ProblemCard";
+import { type MergedDifference, merged } from "./merge";
 import { conditionText, liftText, narrowTo, type Sides, sidesOf } from "./spec";
 
 /** What the rows of one side have that those of the other have not. */
@@ -17,8 +32,39 @@ export default function WhyView({ spec }: { spec: QuerySpec }) {
   const sides = sidesOf(resolved);
   return (
     <ViewFrame title="What is different?" spec={spec} result={result} height={320}>
-      {() => sides && <Differences of={sides} />}
+      {() => (
+        <Stack gap="xs">
+          <Selection />
+          {sides && <Differences of={sides} />}
+        </Stack>
+      )}
     </ViewFrame>
+  );
+}
+
+/** The selection, if there is one: it can be filtered to, or dropped. */
+function Selection() {
+  const { query, commit } = useExplore();
+  const selected = optionOf(query, SELECTED);
+  if (selected === "") return null;
+  const without = withOption(query, SELECTED, "");
+  return (
+    <Group gap="xs">
+      <Text size="xs" c="dimmed">
+        Selected:
+      </Text>
+      <Code className="wrap">{selected}</Code>
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => commit(withCondition(without, selected))}
+      >
+        Filter to the selection
+      </Button>
+      <Button size="compact-xs" variant="default" onClick={() => commit(without)}>
+        Drop the selection
+      </Button>
+    </Group>
   );
 }
 
@@ -50,7 +96,7 @@ function Differences({ of }: { of: Sides }) {
           {nothingWords(data, names)}
         </Text>
       )}
-      {data.findings.map((difference) => (
+      {merged(data.findings).map((difference) => (
         <DifferenceRow
           key={difference.conditions.map((it) => it.sql).join(" AND ")}
           difference={difference}
@@ -64,19 +110,20 @@ function Differences({ of }: { of: Sides }) {
 /** Why there is no difference to show. */
 function nothingWords({ events }: Explanation, [now, before]: Sides["names"]): string {
   if (events.selection === 0 || events.baseline === 0) {
-    return `There are no ${events.selection === 0 ? now : before} to compare.`;
+    return `Nothing can be compared: “${events.selection === 0 ? now : before}” has no events.`;
   }
   return "No difference is both large and sure: what there is may be chance.";
 }
 
 /** A difference as two bars: the shares of both sides. A click opens the menu. */
-function DifferenceRow(props: { difference: Difference; names: Sides["names"] }) {
-  const { conditions, shares, lift } = props.difference;
+function DifferenceRow(props: { difference: MergedDifference; names: Sides["names"] }) {
+  const { conditions, shares, lift, also } = props.difference;
   const { openMenu } = useExplore();
   const label = conditions.map(conditionText).join(" and ");
   const [now, before] = props.names;
   return (
     <UnstyledButton
+      data-mark
       aria-label={`${label}: ${percent(shares.selection)} of ${now}, ${percent(shares.baseline)} of ${before}`}
       onClick={(event) =>
         openMenu({
@@ -89,15 +136,20 @@ function DifferenceRow(props: { difference: Difference; names: Sides["names"] })
     >
       <Paper withBorder p="xs">
         <Group justify="space-between" wrap="nowrap" gap="sm">
-          <Text size="sm" fw={600} className="clipped" title={label}>
+          <Text size="sm" fw={600} className="wrap" title={label} lineClamp={3} dir="auto">
             {label}
           </Text>
           <Text size="sm" fw={600} style={{ whiteSpace: "nowrap" }}>
             {liftText(lift)}
           </Text>
         </Group>
+        {also.length > 0 && (
+          <Text size="xs" c="dimmed" lineClamp={2} dir="auto">
+            also: {also.map(conditionText).join(", ")}
+          </Text>
+        )}
         <Share of={now} value={shares.selection} colour="blue" />
-        <Share of={before} value={shares.baseline} colour="gray" />
+        <Share of={before} value={shares.baseline} colour="gray.5" />
       </Paper>
     </UnstyledButton>
   );

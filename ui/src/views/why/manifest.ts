@@ -1,6 +1,7 @@
 import { IconZoomQuestion } from "@tabler/icons-react";
 import { lazy } from "react";
 import { PREVIOUS } from "../../query/query";
+import { SELECTED } from "../../query/selection";
 import type { ViewManifest } from "../../query/viewManifest";
 import { selectionSpec, sidesOf } from "./spec";
 
@@ -8,13 +9,14 @@ export const why: ViewManifest = {
   kind: "why",
   name: "Why?",
   icon: IconZoomQuestion,
-  options: [],
+  options: [SELECTED],
   shows: ["comparison"],
   plan: (resolved) => {
     if (sidesOf(resolved)) return { spec: selectionSpec(resolved) };
     const compared = { ...resolved.query, compare: PREVIOUS };
     return {
-      misfit: "Why? compares: filter to the rows in question, or compare with an earlier time.",
+      misfit:
+        "Why? compares: select rows in a chart, filter to the rows in question, or compare with an earlier time.",
       repairs: [{ label: "Compare with previous period", query: compared }],
     };
   },

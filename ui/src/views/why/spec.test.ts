@@ -24,6 +24,14 @@ test("filters are compared with the rest of the same time", () => {
   expect(sidesOf(resolved({}))).toBeNull();
 });
 
+test("a selection is compared with the rest of what is filtered to", () => {
+  const filters = [{ column: "status", operator: "=", values: ["x"] }] as const;
+  const view = { kind: "why", options: { select: "a > 5" } };
+  const sides = sidesOf(resolved({ filters, view }));
+  expect(sides?.sides).toEqual({ where: "a > 5" });
+  expect(sides?.rows.filter).toEqual(["status = 'x'"]);
+});
+
 test("conditions are read as sentences", () => {
   const text = (condition: Partial<Condition>) =>
     conditionText({ column: "c", test: "is", sql: "", ...condition });

@@ -5,7 +5,9 @@ import type { Cell, QuerySpec } from "../../api/types";
 import { count, exact, visible } from "../../base/format";
 import { filterSql, typeOf } from "../../query/filter";
 import type { Query } from "../../query/query";
+import { SELECTED } from "../../query/selection";
 import { baseSpec, compareOf, EVENTS, type ResolvedQuery } from "../../query/spec";
+import { optionOf } from "../../query/viewManifest";
 
 export interface Sides {
   /** The rows of both sides. */
@@ -15,9 +17,14 @@ export interface Sides {
   readonly names: readonly [string, string];
 }
 
-/** The sides of a query; null if it has neither a comparison nor filters. */
+/** The sides of a query; null if it has no selection, no comparison and no filters. */
 export function sidesOf(resolved: ResolvedQuery): Sides | null {
   const { query, columns } = resolved;
+  const selected = optionOf(query, SELECTED).trim();
+  if (selected !== "") {
+    const sides = { where: selected };
+    return { rows: baseSpec(resolved), sides, names: ["selected rows", "the rest"] };
+  }
   const { compare } = compareOf(resolved);
   if (compare) {
     return { rows: baseSpec(resolved), sides: { shift: compare.shift }, names: ["now", "before"] };
@@ -33,7 +40,10 @@ export function sidesOf(resolved: ResolvedQuery): Sides | null {
 
 /** The events of the selection: what the view's corner is about. */
 export function selectionSpec(resolved: ResolvedQuery): QuerySpec {
-  return { ...baseSpec(resolved), aggregates: [EVENTS] };
+  const { filter = [], ...rest } = baseSpec(resolved);
+  const selected = optionOf(resolved.query, SELECTED).trim();
+  const filters = selected === "" ? filter : [...filter, selected];
+  return { ...rest, ...(filters.length > 0 ? { filter: filters } : {}), aggregates: [EVENTS] };
 }
 
 /** A condition as people read it: `build is r4830`. */

@@ -43,6 +43,7 @@ export function LeafCell(props: LeafProps & { dense: boolean }) {
           data-tone={tone}
           data-testid="leaf"
           aria-label={words}
+          data-mark
           aria-expanded={opened}
           title={dense ? words : undefined}
           onClick={popover.toggle}

@@ -3,6 +3,7 @@ import { IconSearch } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Column } from "../../api/types";
 import { count, percent } from "../../base/format";
+import type { Definition } from "../../query/definition";
 import type { Filter } from "../../query/filter";
 import type { Measure } from "../../query/measure";
 import type { ResolvedQuery } from "../../query/spec";
@@ -10,6 +11,7 @@ import lines from "../widgets.module.css";
 import { ColumnDetail } from "./ColumnDetail";
 import classes from "./ColumnsTab.module.css";
 import { findColumns, isGrouped, noteOf, sectionsOf } from "./columns";
+import { DerivedColumns } from "./DerivedColumns";
 import { TypeIcon } from "./TypeIcon";
 
 /** Rows that are drawn at once; a button draws as many again. */
@@ -23,6 +25,9 @@ interface Props {
   onFilter: (filter: Filter) => void;
   onMeasure: (measure: Measure) => void;
   onDistribution: (column: string) => void;
+  /** A column was defined; `before` is its name so far, or empty. */
+  onDefine: (definition: Definition, before: string) => void;
+  onUndefine: (name: string) => void;
 }
 
 /** The table's columns by type: what they hold, and what one can do with them. */
@@ -54,6 +59,7 @@ export function ColumnsTab(props: Props) {
           if (event.key === "Enter" && first) setOpened(first.name);
         }}
       />
+      <DerivedColumns resolved={resolved} onDefine={props.onDefine} onRemove={props.onUndefine} />
       <ScrollArea className={classes.list} type="auto" offsetScrollbars="present" scrollbarSize={8}>
         {sections.map(({ name, columns: members, all }) => (
           <section key={name} aria-label={name}>

@@ -1,4 +1,14 @@
-import { Anchor, Badge, Group, Loader, Popover, Stack, Table, Text } from "@mantine/core";
+import {
+  Anchor,
+  Badge,
+  Group,
+  Loader,
+  Popover,
+  Stack,
+  Table,
+  Text,
+  VisuallyHidden,
+} from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { fetchLeaves, type Problem } from "../../api/client";
 import type { Answer, Coverage, LeafStatus, Table as TableStatus } from "../../api/types";
@@ -22,13 +32,8 @@ export function CoverageCorner(props: {
   return (
     <Popover position="bottom-end" shadow="md" width={380} withArrow>
       <Popover.Target>
-        <Anchor
-          component="button"
-          size="xs"
-          c="dimmed"
-          data-testid="coverage"
-          aria-label="Coverage of this answer"
-        >
+        <Anchor component="button" size="xs" c="dimmed" data-testid="coverage">
+          <VisuallyHidden>Coverage of this answer: </VisuallyHidden>
           <Group gap={6} wrap="wrap" justify="flex-end">
             {busy && <Loader size={10} aria-label="Loading" />}
             <Text size="xs" span className="numbers">

@@ -168,13 +168,19 @@ export function FilterPopover(props: EditorProps & { opened: boolean; children: 
       width={296}
       shadow="md"
       trapFocus
+      withRoles={false}
       closeOnEscape={false}
       closeOnClickOutside={false}
       offset={4}
       transitionProps={{ duration: 0 }}
     >
       <Popover.Target>{children}</Popover.Target>
-      <Popover.Dropdown p={8} maw="calc(100vw - 16px)" aria-label={`Filter ${props.column.name}`}>
+      <Popover.Dropdown
+        p={8}
+        maw="calc(100vw - 16px)"
+        role="dialog"
+        aria-label={`Filter ${props.column.name}`}
+      >
         <FilterEditor key={props.column.name} {...editor} />
       </Popover.Dropdown>
     </Popover>

@@ -1,4 +1,4 @@
-import { Combobox, Group, InputBase, Text, useCombobox } from "@mantine/core";
+import { Combobox, Group, InputBase, Text, useCombobox, VisuallyHidden } from "@mantine/core";
 import { IconAlertTriangle, IconTable } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { serverNow } from "../../api/client";
@@ -46,13 +46,13 @@ export function TablePicker(props: {
           size="sm"
           pointer
           id="table-input"
-          aria-label={value === "" ? "Another table" : `Table: ${value}`}
           leftSection={<IconTable size={15} stroke={1.6} />}
           rightSection={<Combobox.Chevron />}
           rightSectionPointerEvents="none"
           onClick={() => combobox.toggleDropdown()}
         >
           <Group gap={8} wrap="nowrap">
+            {value !== "" && <VisuallyHidden>Table: </VisuallyHidden>}
             <Text span fz="sm" fw={600} className={classes.name} title={value}>
               {value || "Another table"}
             </Text>

@@ -60,7 +60,7 @@ export function RangeForm(props: {
               fw={chosen ? 600 : 500}
               variant={chosen ? "light" : "default"}
               aria-pressed={chosen}
-              aria-label={`Last ${durationWords(length)}`}
+              aria-label={`${length}: last ${durationWords(length)}`}
               title={`Last ${durationWords(length)}`}
               onClick={() => onChange({ from: `-${length}`, to: "now" })}
             >

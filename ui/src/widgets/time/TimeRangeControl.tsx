@@ -1,4 +1,4 @@
-import { ActionIcon, Popover } from "@mantine/core";
+import { ActionIcon, Popover, VisuallyHidden } from "@mantine/core";
 import { IconChevronLeft, IconChevronRight, IconZoomOut } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Table } from "../../api/types";
@@ -39,27 +39,28 @@ export function TimeRangeControl(props: Props) {
         offset={4}
         trapFocus
         returnFocus
+        withRoles={false}
         transitionProps={{ duration: 0 }}
       >
         <Popover.Target>
-          {/* The popover names its target by itself; the key `t` looks for the button. */}
+          {/* The popover gives its target an id; the key `t` looks for the button. */}
           <div className={classes.target}>
             <button
               type="button"
               id="time-input"
               className={classes.button}
               title={`${words}\n${detail}`}
-              aria-label={`Time range: ${words}, ${detail}`}
               aria-haspopup="dialog"
               aria-expanded={opened}
               onClick={() => setOpened(!opened)}
             >
+              <VisuallyHidden>Time range: </VisuallyHidden>
               <span className={classes.words}>{words}</span>
               <span className={classes.detail}>{detail}</span>
             </button>
           </div>
         </Popover.Target>
-        <Popover.Dropdown p="xs" maw="calc(100vw - 16px)" aria-label="Time range">
+        <Popover.Dropdown p="xs" maw="calc(100vw - 16px)" role="dialog" aria-label="Time range">
           <RangeForm
             {...props}
             onChange={(range) => {

@@ -1,0 +1,179 @@
+import { Paper, SegmentedControl, SimpleGrid, Stack, Table, Text } from "@mantine/core";
+import { useMemo } from "react";
+import type { Answer } from "../../api/types";
+import { strokesOf } from "../../base/colours";
+import { count, exact, short, visible } from "../../base/format";
+import { BarsChart } from "../../charts/bars/BarsChart";
+import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
+import { CellView, cellText } from "../../explore/CellText";
+import { useExplore } from "../../explore/context";
+import { optionOf, withOption } from "../../query/viewManifest";
+import { DRAWN, type Picture } from "./options";
+import { barsOf, lineOf, pictureOf, picturesOf } from "./shape";
+
+/** More rows are in the answer, but not on the page. */
+const ROWS_DRAWN = 1000;
+
+const NAMES: Readonly<Record<Picture, string>> = {
+  table: "Table",
+  line: "Line",
+  bar: "Bars",
+  number: "Numbers",
+};
+
+/** A result as a table, or as a picture that its columns allow. */
+export function SqlResult({ answer }: { answer: Answer }) {
+  const { query, commit } = useExplore();
+  const pictures = useMemo(() => picturesOf(answer), [answer]);
+  const shown = pictureOf(answer, optionOf(query, DRAWN));
+  return (
+    <Stack gap="xs">
+      {pictures.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          w="max-content"
+          aria-label="Drawn as"
+          value={shown}
+          onChange={(picture) => commit(withOption(query, DRAWN, picture as Picture))}
+          data={pictures.map((value) => ({ value, label: NAMES[value] }))}
+        />
+      )}
+      <Drawn answer={answer} as={shown} />
+    </Stack>
+  );
+}
+
+function Drawn({ answer, as }: { answer: Answer; as: Picture }) {
+  if (as === "line") return <Lines answer={answer} />;
+  if (as === "bar") return <Bars answer={answer} />;
+  if (as === "number") return <Numbers answer={answer} />;
+  return <Rows answer={answer} />;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const nothing = () => {};
+
+function Lines({ answer }: { answer: Answer }) {
+  const { zone } = useExplore();
+  const chart = useMemo(() => lineOf(answer), [answer]);
+  if (!chart) return null;
+  return (
+    <Paper withBorder p="xs">
+      <TimeSeriesChart
+        series={chart}
+        zone={zone}
+        height={320}
+        hidden={NONE}
+        highlighted={null}
+        onBrush={nothing}
+        onPick={nothing}
+      />
+    </Paper>
+  );
+}
+
+function Bars({ answer }: { answer: Answer }) {
+  return (
+    <Stack gap="md">
+      {barsOf(answer).map(({ label, bars }) => {
+        const strokes = strokesOf(bars.map((bar) => bar.key));
+        const marks = bars.map((bar) => ({
+          ...bar,
+          before: null,
+          colour: strokes.get(bar.key)?.colour ?? "",
+          samples: Number.POSITIVE_INFINITY,
+          isOther: true,
+        }));
+        const measured = { label, additive: false, estimated: false, shift: "", whole: null };
+        return (
+          <Paper key={label} withBorder p="sm">
+            <Text size="xs" fw={600} mb={6}>
+              {visible(label)}
+            </Text>
+            <BarsChart marks={marks} measured={measured} onPick={nothing} />
+          </Paper>
+        );
+      })}
+    </Stack>
+  );
+}
+
+function Numbers({ answer }: { answer: Answer }) {
+  const [row = []] = answer.rows;
+  return (
+    <SimpleGrid cols={{ base: 1, sm: Math.min(3, answer.columns.length) }}>
+      {answer.columns.map(({ name }, at) => {
+        const value = row[at] ?? null;
+        return (
+          <Paper key={name} withBorder p="lg">
+            <Text size="sm" c="dimmed" className="clipped" title={name}>
+              {visible(name)}
+            </Text>
+            <Text
+              className="numbers"
+              fz="clamp(28px, 5vw, 48px)"
+              fw={650}
+              title={value === null ? undefined : exact(String(value))}
+            >
+              {value === null ? "–" : short(Number(value))}
+            </Text>
+          </Paper>
+        );
+      })}
+    </SimpleGrid>
+  );
+}
+
+function Rows({ answer }: { answer: Answer }) {
+  const { zone } = useExplore();
+  const { columns, rows } = answer;
+  if (rows.length === 0) {
+    return (
+      <Text size="sm" c="dimmed" role="note">
+        The result has no rows.
+      </Text>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      <Table.ScrollContainer minWidth={300} type="native">
+        <Table className="samples numbers" fz="xs" highlightOnHover stickyHeader>
+          <Table.Thead>
+            <tr>
+              {columns.map(({ name, type }) => (
+                <th key={name} className={type === "number" ? "cell right" : "cell"} title={name}>
+                  {visible(name)}
+                </th>
+              ))}
+            </tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {rows.slice(0, ROWS_DRAWN).map((row, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a result have no other key
+              <Table.Tr key={at}>
+                {columns.map(({ name, type }, place) => {
+                  const cell = row[place] ?? null;
+                  return (
+                    <td
+                      key={name}
+                      className={type === "number" ? "cell right" : "cell"}
+                      dir="auto"
+                      title={cell === null ? undefined : cellText(cell, type, zone)}
+                    >
+                      <CellView {...{ cell, type, zone }} search="" isName={false} />
+                    </td>
+                  );
+                })}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {rows.length > ROWS_DRAWN && (
+        <Text size="xs" c="dimmed">
+          The first {count(ROWS_DRAWN)} of {count(rows.length)} rows
+        </Text>
+      )}
+    </Stack>
+  );
+}

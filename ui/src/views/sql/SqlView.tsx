@@ -1,0 +1,140 @@
+import { Box, Button, Group, Skeleton, Stack, Text, Tooltip } from "@mantine/core";
+import { IconPlayerPlay } from "@tabler/icons-react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { askSql, fetchColumns, type Problem } from "../../api/client";
+import type { Answer, QuerySpec, Table } from "../../api/types";
+import { useAnswer } from "../../explore/answers";
+import { useExplore } from "../../explore/context";
+import { useAsMain } from "../../explore/mainSpec";
+import { optionOf, withOption } from "../../query/viewManifest";
+import { CoverageCorner } from "../../widgets/coverage/CoverageCorner";
+import { countRows } from "../../widgets/coverage/coverage";
+import { ProblemCard } from "../../widgets/ProblemCard";
+import type { Names } from "./completion";
+import { SQL_TEXT } from "./options";
+import { type Mistake, SqlEditor } from "./SqlEditor";
+import { SqlResult } from "./SqlResult";
+import { laidOut } from "./text";
+
+/** A query as text: an editor, and what the text gets. It begins with the page's query. */
+export default function SqlView({ spec }: { spec: QuerySpec }) {
+  const { query, commit, table, loadStats } = useExplore();
+  const stored = optionOf(query, SQL_TEXT);
+  const seed = useAnswer(stored === "" ? spec : null);
+  const asked = useSqlAnswer(stored);
+  const result = stored === "" ? seed : asked;
+  const text = stored === "" ? laidOut(seed.data?.sql ?? "") : stored;
+  const [draft, setDraft] = useState(text);
+  useEffect(() => setDraft(text), [text]);
+  const names = useNames();
+  useAsMain(stored === "" ? spec : { sql: stored });
+  useEffect(() => {
+    if (result.data || result.error) loadStats();
+  }, [result.data, result.error, loadStats]);
+  const run = (next: string) => {
+    if (next.trim() === "") return;
+    if (next === text) void result.refetch();
+    else commit(withOption(query, SQL_TEXT, next));
+  };
+  const mistake = useMemo(() => mistakeOf(result.error), [result.error]);
+  const { data } = result;
+  const rowCounts = data ? countRows(data) : null;
+  return (
+    <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
+      {stored === "" && !seed.data && !seed.error ? (
+        <Skeleton h={86} aria-label="Loading" />
+      ) : (
+        <SqlEditor
+          initial={text}
+          names={names}
+          mistake={draft === text ? mistake : null}
+          onChange={setDraft}
+          onRun={run}
+        />
+      )}
+      <Group gap="xs" justify="space-between">
+        <Group gap="xs">
+          <Tooltip label="Ctrl Enter" openDelay={400}>
+            <Button
+              size="xs"
+              leftSection={<IconPlayerPlay size={14} />}
+              onClick={() => run(draft)}
+              disabled={draft.trim() === ""}
+            >
+              Run
+            </Button>
+          </Tooltip>
+          {stored !== "" && (
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => commit(withOption(query, SQL_TEXT, ""))}
+            >
+              Begin with the page's query
+            </Button>
+          )}
+          <Text size="xs" c="dimmed">
+            Only this text is asked: the query panel has no part in it.
+          </Text>
+        </Group>
+        {data && rowCounts && !result.error && (
+          <CoverageCorner
+            answer={data}
+            rowCounts={rowCounts}
+            table={table}
+            busy={result.isFetching}
+          />
+        )}
+      </Group>
+      {result.error ? (
+        <ProblemCard problem={result.error} onRetry={() => void result.refetch()} />
+      ) : data ? (
+        <Box className={result.isPlaceholderData ? "stale" : "fresh"}>
+          <SqlResult answer={data} />
+        </Box>
+      ) : (
+        <Skeleton h={320} aria-label="Loading" />
+      )}
+    </Stack>
+  );
+}
+
+/** The answer to a text; nothing is asked for an empty one. */
+function useSqlAnswer(sql: string) {
+  return useQuery<Answer, Problem>({
+    queryKey: ["answer", "sql", sql],
+    queryFn: ({ signal }) => askSql(sql, signal),
+    enabled: sql !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    retry: false,
+  });
+}
+
+/** Where the text is wrong, if the server names a place in it. */
+function mistakeOf(problem: Problem | null): Mistake | null {
+  const { position, detail } = problem?.body ?? {};
+  return position && detail ? { message: detail, byte: position.offset } : null;
+}
+
+function useNames(): Names {
+  const { table, columns } = useExplore();
+  const client = useQueryClient();
+  return useMemo(
+    () => ({
+      table: table.name,
+      tables: (client.getQueryData<Table[]>(["tables"]) ?? []).map(({ name }) => name),
+      columnsOf: async (name: string) =>
+        name === table.name
+          ? columns
+          : client.fetchQuery({
+              queryKey: ["columns", name, "names"],
+              queryFn: ({ signal }) => fetchColumns(name, signal),
+              staleTime: 60_000,
+              retry: false,
+            }),
+    }),
+    [client, table.name, columns],
+  );
+}

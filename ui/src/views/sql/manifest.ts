@@ -1,0 +1,16 @@
+import { IconCode } from "@tabler/icons-react";
+import { lazy } from "react";
+import type { ViewManifest } from "../../query/viewManifest";
+import { DRAWN, SQL_TEXT } from "./options";
+import { seedSpec } from "./spec";
+
+export const sql: ViewManifest = {
+  kind: "sql",
+  name: "SQL",
+  icon: IconCode,
+  options: [SQL_TEXT, DRAWN],
+  shows: [],
+  apart: true,
+  plan: (resolved) => ({ spec: seedSpec(resolved) }),
+  component: lazy(() => import("./SqlView")),
+};
