@@ -4,6 +4,7 @@ import { tests as answers } from "./answers.mjs";
 import { tests as cluster } from "./cluster.mjs";
 import { tests as contrast } from "./contrast.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
+import { tests as exporting } from "./exporting.mjs";
 import { tests as exploring } from "./exploring.mjs";
 import { tests as retention } from "./retention.mjs";
 import { tests as importing } from "./importing.mjs";
@@ -15,7 +16,7 @@ import { tests as tables } from "./tables.mjs";
 import { tests as views } from "./views.mjs";
 
 // Each test is a name and a person's actions.
-const tests = [opening, exploring, marks, views, answers, tables, contrast, importing, retention, live, cluster, succession].flat();
+const tests = [opening, exploring, marks, views, exporting, answers, tables, contrast, importing, retention, live, cluster, succession].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

@@ -9,6 +9,7 @@ import { columnsVersion } from "../explore/columnStats";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
 import { FileDrop } from "../widgets/importing/FileDrop";
+import { NoticeBar } from "../widgets/NoticeBar";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
 import { useAddress, usePage } from "./address";
@@ -71,6 +72,7 @@ export function App() {
   return (
     <>
       <KeyHelp opened={helpOpen} onClose={help.close} />
+      <NoticeBar />
       <FileDrop onOpen={(name) => ask(defaultQuery(name))} />
       {atCluster && !problem?.needsToken ? (
         <ClusterPage

@@ -4,6 +4,7 @@ import type { Answer, Cell } from "../../api/types";
 import { useExplore } from "../../explore/context";
 import { withRange } from "../../query/time";
 import { withView } from "../../query/viewManifest";
+import { copyText } from "../../widgets/clipboard";
 import { rowObject } from "./sampleTable";
 
 /** Half of the time around a row whose rows are its context. */
@@ -21,8 +22,7 @@ export function RowTools({ row, answer }: { row: Cell[]; answer: Answer }) {
     commit(withView(all, "samples"));
   };
   const copy = async () => {
-    await navigator.clipboard?.writeText(JSON.stringify(rowObject(row, answer), null, 2));
-    setCopied(true);
+    setCopied(await copyText(JSON.stringify(rowObject(row, answer), null, 2)));
   };
   return (
     <Group gap="xs" className="row-tools">
