@@ -6,6 +6,7 @@ import { tests as contrast } from "./contrast.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
 import { tests as exporting } from "./exporting.mjs";
 import { tests as exploring } from "./exploring.mjs";
+import { tests as home } from "./home.mjs";
 import { tests as retention } from "./retention.mjs";
 import { tests as importing } from "./importing.mjs";
 import { tests as live } from "./live.mjs";
@@ -16,7 +17,7 @@ import { tests as tables } from "./tables.mjs";
 import { tests as views } from "./views.mjs";
 
 // Each test is a name and a person's actions.
-const tests = [opening, exploring, marks, views, exporting, answers, tables, contrast, importing, retention, live, cluster, succession].flat();
+const tests = [opening, home, exploring, marks, views, exporting, answers, tables, contrast, importing, retention, live, cluster, succession].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

@@ -1,7 +1,7 @@
 import { Center, Loader, Stack, Text } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/client";
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
@@ -12,14 +12,16 @@ import { FileDrop } from "../widgets/importing/FileDrop";
 import { NoticeBar } from "../widgets/NoticeBar";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
-import { useAddress, usePage } from "./address";
+import { HOME_ADDRESS, type PageName, useAddress, usePage } from "./address";
 import { ClusterPage } from "./ClusterPage";
 import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
 import { NoSuchTable } from "./NoSuchTable";
-import { StartPage } from "./StartPage";
 import { useZone } from "./settings";
 import { KeyHelp, Tools } from "./Tools";
+
+const HomePage = lazy(async () => ({ default: (await import("./home/HomePage")).HomePage }));
+const StartPage = lazy(async () => ({ default: (await import("./home/StartPage")).StartPage }));
 
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
@@ -41,10 +43,11 @@ export function App() {
   );
   const columns = useColumns(table);
   const atCluster = page === "cluster";
-  const about = atCluster ? "Cluster" : query?.table;
+  const atHome = page === "home";
+  const about = atCluster ? "Cluster" : atHome ? "Home" : query?.table;
   useDocumentTitle(about ? `${about} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
-  const initial = ignored.length === 0 && !atCluster ? tables.data : undefined;
+  const initial = ignored.length === 0 && page === "query" ? tables.data : undefined;
   useInitialQuery(read, initial, replace, again);
   const ask = useCallback(
     (next: Query) => {
@@ -53,7 +56,7 @@ export function App() {
     },
     [again, commit],
   );
-  const shownQuery = atCluster ? null : query;
+  const shownQuery = page === "query" ? query : null;
   useKeys(shownQuery, now, ask, again, help.open);
   const tools = (
     <Tools
@@ -67,34 +70,33 @@ export function App() {
       open={open}
     />
   );
+  const logo = <Logo open={open} />;
+  const openTable = (name: string) => ask(defaultQuery(name));
+  const shared = { logo, tools };
+  const isEmpty = tables.data?.every(({ name }) => name.startsWith("_")) === true;
   // The problem is shown also while the request is repeated.
   const problem = tables.error ?? columns.error ?? tables.failureReason ?? columns.failureReason;
   return (
     <>
       <KeyHelp opened={helpOpen} onClose={help.close} />
       <NoticeBar />
-      <FileDrop onOpen={(name) => ask(defaultQuery(name))} />
+      <FileDrop onOpen={openTable} />
       {atCluster && !problem?.needsToken ? (
-        <ClusterPage
-          zone={zone}
-          onOpen={(name) => ask(defaultQuery(name))}
-          logo={<Logo />}
-          tools={tools}
-        />
-      ) : problem && !(tables.data && columns.data) ? (
+        <ClusterPage zone={zone} onOpen={openTable} {...shared} />
+      ) : problem && !(tables.data && (columns.data || atHome)) ? (
         <Trouble problem={problem} />
       ) : !tables.data ? (
         <Waiting />
-      ) : tables.data.length === 0 && !query ? (
-        <StartPage logo={<Logo />} tools={tools} />
+      ) : isEmpty && !query && !atHome ? (
+        <Suspense fallback={<Waiting />}>
+          <StartPage {...shared} />
+        </Suspense>
+      ) : atHome ? (
+        <Suspense fallback={<Waiting />}>
+          <HomePage tables={tables.data} zone={zone} onOpen={openTable} {...shared} />
+        </Suspense>
       ) : query && !table ? (
-        <NoSuchTable
-          name={query.table}
-          tables={tables.data}
-          onOpen={(name) => ask(defaultQuery(name))}
-          logo={<Logo />}
-          tools={tools}
-        />
+        <NoSuchTable name={query.table} tables={tables.data} onOpen={openTable} {...shared} />
       ) : query && table && columns.data && rangeOf(query, now, table) ? (
         <ExplorePage
           query={query}
@@ -106,8 +108,7 @@ export function App() {
           zone={zone}
           onZone={setZone}
           commit={ask}
-          logo={<Logo />}
-          tools={tools}
+          {...shared}
         />
       ) : (
         <Waiting />
@@ -173,7 +174,7 @@ function useNow(refresh: string): [number, () => void] {
   return [now, again];
 }
 
-/** Without a table in the URL, the one with most rows; without a range, one that holds data. */
+/** Without a table in the URL, that of users with most rows; without a range, one that holds data. */
 function useInitialQuery(
   query: Query | null,
   tables: Table[] | undefined,
@@ -193,12 +194,26 @@ function useInitialQuery(
 
 function busiest(tables: Table[]): Table | undefined {
   const userTables = tables.filter((it) => !it.name.startsWith("_"));
-  return (userTables.length > 0 ? userTables : tables).toSorted((a, b) => b.rows - a.rows)[0];
+  return userTables.toSorted((a, b) => b.rows - a.rows)[0];
 }
 
-function Logo() {
+/** The way home from everywhere. The query stays in the address. */
+function Logo({ open }: { open: (page: PageName) => void }) {
   return (
-    <Text fw={700} fz="lg" className="logo" component="a" href="/" aria-label="Hadal">
+    <Text
+      fw={700}
+      fz="lg"
+      className="logo"
+      component="a"
+      href={HOME_ADDRESS}
+      aria-label="Hadal: home"
+      title="Home: all tables"
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        open("home");
+      }}
+    >
       <svg width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
         <rect width="32" height="32" rx="7" fill="#0b2a4a" />
         <path

@@ -53,9 +53,10 @@ export function Tools(props: {
   const { query, now, commit, again, help, page, open } = props;
   const atCluster = page === "cluster";
   const { data } = useCluster(atCluster);
+  const returns = atCluster || (page === "home" && window.location.search.includes("table="));
   return (
     <Group gap={4} wrap="nowrap" ml="auto">
-      {atCluster && (
+      {returns && (
         <Button
           size="compact-sm"
           variant="default"

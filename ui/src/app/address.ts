@@ -59,19 +59,26 @@ export function useAddress(): {
   return { query, ignored, commit, replace };
 }
 
-/** What the page shows. The query stays in the URL while the cluster is shown. */
-export type PageName = "query" | "cluster";
+/** What the page shows. The query stays in the URL while another page is shown. */
+export type PageName = "query" | "cluster" | "home";
+
+/** The address of the home page. */
+export const HOME_ADDRESS = "?page=home";
+
+/** The page of a value of the URL's key `page`. */
+const pageOf = (name: string | null): PageName =>
+  name === "cluster" || name === "home" ? name : "query";
 
 /** What the page shows, and a way to show another. */
 export function usePage(): { page: PageName; open: (page: PageName) => void } {
   const search = useSyncExternalStore(subscribe, () => window.location.search);
   const open = useCallback((page: PageName) => {
     const keys = new URLSearchParams(window.location.search);
-    if (page === "cluster") keys.set("page", "cluster");
-    else keys.delete("page");
+    if (page === "query") keys.delete("page");
+    else keys.set("page", page);
     const rest = keys.toString();
     go(rest === "" ? "" : `?${rest}`, false);
   }, []);
   const shown = new URLSearchParams(search).get("page");
-  return { page: shown === "cluster" ? "cluster" : "query", open };
+  return { page: pageOf(shown), open };
 }
