@@ -1,4 +1,5 @@
-import { change, SKETCH_STEP, short } from "../../base/format";
+import { change, SKETCH_STEP } from "../../base/format";
+import { inUnit } from "../../base/units";
 import { useChartWidth } from "../echart";
 import type { Point } from "../echart-tip";
 import { buttonOf, type Mark, type Measured, markText, useMarkTip } from "../marks";
@@ -40,7 +41,7 @@ export function TreemapChart(props: {
             {tile.width > 28 && tile.height > 15 && tile.label}
             {tile.isLeaf && tile.width > 44 && tile.height > 34 && (
               <small>
-                {short(mark.value ?? 0)} {changed(mark, measured)}
+                {inUnit(mark.value ?? 0, measured.unit)} {changed(mark, measured)}
               </small>
             )}
           </div>

@@ -3,7 +3,8 @@ import { useEffect, useMemo } from "react";
 import { numberOf } from "../../api/client";
 import type { Answer, Cell, QuerySpec } from "../../api/types";
 import { OTHER_COLOUR, strokesOf } from "../../base/colours";
-import { counted, short } from "../../base/format";
+import { counted } from "../../base/format";
+import { inUnit, type Unit, unitOfColumn } from "../../base/units";
 import type { Point } from "../../charts/echart-tip";
 import { type Dot, type DotBox, ScatterChart } from "../../charts/scatter/ScatterChart";
 import { useAnswer } from "../../explore/answers";
@@ -68,7 +69,7 @@ function Rows(props: {
   axes: { x: string; y: string };
 }) {
   const { answer, before, axes } = props;
-  const { query, zone, openMenu } = useExplore();
+  const { query, columns, zone, openMenu } = useExplore();
   const dots = useMemo(() => {
     const type = answer.columns[2]?.type ?? "string";
     const text = (cell: Cell | undefined) =>
@@ -84,6 +85,7 @@ function Rows(props: {
       });
     return [...(before ? read(before, true) : []), ...read(answer, false)];
   }, [answer, before, zone]);
+  const units = { x: unitOfColumn(columns, axes.x), y: unitOfColumn(columns, axes.y) };
   const within = (box: DotBox) => (from: Query) =>
     (["x", "y"] as const).reduce((it, axis) => {
       const [low, high] = box[axis];
@@ -92,9 +94,10 @@ function Rows(props: {
       return withFilter(above, { column, operator: "<=", values: [String(high)] });
     }, from);
   const pickBox = (box: DotBox, point: Point) => {
-    const ends = ([low, high]: readonly [number, number]) => `${short(low)} – ${short(high)}`;
+    const ends = ([low, high]: readonly [number, number], unit: Unit | null) =>
+      `${inUnit(low, unit)} – ${inUnit(high, unit)}`;
     openMenu({
-      label: `${axes.x} ${ends(box.x)}, ${axes.y} ${ends(box.y)}`,
+      label: `${axes.x} ${ends(box.x, units.x)}, ${axes.y} ${ends(box.y, units.y)}`,
       picks: [],
       point,
       narrow: within(box),
@@ -107,7 +110,7 @@ function Rows(props: {
       values: [String(value)],
     });
     openMenu({
-      label: `${axes.x} ${short(x)}, ${axes.y} ${short(y)}`,
+      label: `${axes.x} ${inUnit(x, units.x)}, ${axes.y} ${inUnit(y, units.y)}`,
       picks: [],
       point,
       narrow: (it) => withFilter(withFilter(it, at(axes.x, x)), at(axes.y, y)),
@@ -128,7 +131,14 @@ function Rows(props: {
   }
   return (
     <Paper withBorder p="xs">
-      <ScatterChart dots={dots} names={axes} height={HEIGHT} onBox={pickBox} onDot={pickDot} />
+      <ScatterChart
+        dots={dots}
+        names={axes}
+        units={units}
+        height={HEIGHT}
+        onBox={pickBox}
+        onDot={pickDot}
+      />
       <Text size="xs" c="dimmed" mt={4} role="note">
         {counted(answer.rows.length, "stored row")}
         {answer.rows.length >= ROWS_MOST ? ", chosen at random" : ""}

@@ -31,7 +31,7 @@ export function MeasureCells(props: {
   const { resolved, table } = useExplore();
   // Where there are no rows to compare with, nothing is known to be new.
   const isComparable = before !== null || !isBeforeFirstRow(resolved, table);
-  const unit = measureUnit(measure);
+  const unit = measureUnit(measure, resolved.columns);
   const share = top > 0 ? Math.max(0, (numberOf(now) ?? 0) / top) : 0;
   return (
     <>
