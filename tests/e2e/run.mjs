@@ -12,13 +12,14 @@ import { tests as importing } from "./importing.mjs";
 import { tests as live } from "./live.mjs";
 import { tests as marks } from "./marks.mjs";
 import { tests as opening } from "./opening.mjs";
+import { tests as series } from "./series.mjs";
 import { tests as succession } from "./succession.mjs";
 import { tests as tables } from "./tables.mjs";
 import { tests as units } from "./units.mjs";
 import { tests as views } from "./views.mjs";
 
 // Each test is a name and a person's actions.
-const tests = [opening, home, exploring, marks, views, units, exporting, answers, tables, contrast, importing, retention, live, cluster, succession].flat();
+const tests = [opening, home, exploring, marks, views, series, units, exporting, answers, tables, contrast, importing, retention, live, cluster, succession].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

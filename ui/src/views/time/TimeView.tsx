@@ -5,6 +5,7 @@ import { durationWords } from "../../base/duration";
 import { counted } from "../../base/format";
 import { timeText } from "../../base/zone";
 import { seriesOf, type TimeSeries } from "../../charts/time-series/data";
+import type { TimeMark } from "../../charts/time-series/markLines";
 import { noiseOf } from "../../charts/time-series/noise";
 import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
 import { useAnswer, useAsked } from "../../explore/answers";
@@ -13,7 +14,12 @@ import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
 import { type ResolvedQuery, seriesRange } from "../../query/spec";
 import { withRange } from "../../query/time";
+import { optionOf } from "../../query/viewManifest";
+import { EACH, LOG, PANELS, SCALE } from "./options";
+import { type DrawChart, SeriesPanels } from "./SeriesPanels";
 import { SeriesTable } from "./SeriesTable";
+import { TimeTools } from "./TimeTools";
+import { MarksNote, useMarks } from "./useMarks";
 import { wholeRange, wholeSpec } from "./wholeRange";
 
 /** Measures over time: a chart for each, one under the other, and the table of their series. */
@@ -25,12 +31,19 @@ export function TimeView({ spec }: { spec: QuerySpec }) {
   const whole = useAsked(wholes, resolved).query === drawn.query ? wholes.data : undefined;
   const { bucket, range } = seriesRange(drawn);
   const height = query.measures.length > 1 ? 220 : 320;
+  const marked = useMarks(range);
+  const look: Drawing = {
+    log: optionOf(query, SCALE) === LOG,
+    each: optionOf(query, PANELS) === EACH && query.group.length > 0,
+    marks: marked.marks,
+  };
   return (
     <ViewFrame
       title={`Over time, per ${durationWords(bucket).replace(/^1 /, "")}`}
       spec={spec}
       result={result}
       height={height}
+      tools={<TimeTools />}
     >
       {(answer) => (
         <Stack gap="md">
@@ -48,13 +61,25 @@ export function TimeView({ spec }: { spec: QuerySpec }) {
               height={height}
               of={drawn}
               whole={whole}
+              drawing={look}
             />
           ))}
+          <MarksNote {...marked} />
         </Stack>
       )}
     </ViewFrame>
   );
 }
+
+/** How the series of a measure are drawn. */
+interface Drawing {
+  readonly log: boolean;
+  /** Whether each has a chart. */
+  readonly each: boolean;
+  readonly marks: readonly TimeMark[];
+}
+
+const USUAL: Drawing = { log: false, each: false, marks: [] };
 
 const NO_SERIES = { picks: [], others: [] };
 
@@ -69,8 +94,9 @@ export function MeasureChart(props: {
   whole?: Answer | undefined;
   /** Without the table of series. */
   bare?: boolean;
+  drawing?: Drawing;
 }) {
-  const { answer, at, height, whole, bare = false } = props;
+  const { answer, at, height, whole, bare = false, drawing = USUAL } = props;
   const explore = useExplore();
   const { query, zone, commit, openMenu } = explore;
   const resolved = props.of ?? explore.resolved;
@@ -81,6 +107,20 @@ export function MeasureChart(props: {
     () => (whole && !chart.additive ? wholeRange(whole, resolved, at) : null),
     [whole, chart.additive, resolved, at],
   );
+  const draw: DrawChart = (part) => (
+    <TimeSeriesChart
+      series={chart}
+      zone={zone}
+      highlighted={highlighted}
+      log={drawing.log}
+      marks={drawing.marks}
+      {...part}
+      onBrush={(range) => commit(withRange(query, range))}
+      onPick={({ series, range, label }, point) =>
+        openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
+      }
+    />
+  );
   return (
     <Paper withBorder p="xs">
       {resolved.query.measures.length > 1 && (
@@ -89,17 +129,12 @@ export function MeasureChart(props: {
         </Text>
       )}
       <NoiseNote chart={chart} />
-      <TimeSeriesChart
-        series={chart}
-        zone={zone}
-        height={height}
-        hidden={hidden}
-        highlighted={highlighted}
-        onBrush={(range) => commit(withRange(query, range))}
-        onPick={({ series, range, label }, point) =>
-          openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
-        }
-      />
+      {drawing.log && <LogNote chart={chart} />}
+      {drawing.each ? (
+        <SeriesPanels chart={chart} hidden={hidden} draw={draw} />
+      ) : (
+        draw({ hidden, height })
+      )}
       {!bare && (
         <SeriesTable
           chart={chart}
@@ -110,6 +145,17 @@ export function MeasureChart(props: {
         />
       )}
     </Paper>
+  );
+}
+
+/** What has no place on a logarithmic axis. */
+function LogNote({ chart }: { chart: TimeSeries }) {
+  const has = chart.series.some(({ values }) => values.some((it) => it !== null && it <= 0));
+  if (!has) return null;
+  return (
+    <Text size="xs" c="dimmed" mb={4} role="note">
+      Zero and negative values have no place on a logarithmic axis: there the line has gaps.
+    </Text>
   );
 }
 
