@@ -19,8 +19,7 @@ export const tests = [
       await charts.nth(4).waitFor({ state: "detached" });
       await picture(page, "series-panels");
       await page.setViewportSize({ width: 390, height: 844 });
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-      assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
+      await page.waitForFunction(() => document.documentElement.scrollWidth <= 390);
     },
   ],
   [
@@ -47,10 +46,10 @@ export const tests = [
       try {
         await open(page, `${url}/?${STILL}&view=time`);
         await page.getByRole("button", { name: "Marks" }).click();
-        await page.getByLabel("Marks are the rows of").fill("depl");
+        await page.getByRole("combobox", { name: "Marks are the rows of" }).fill("depl");
         await page.getByRole("option", { name: "deploys" }).click();
         await page.getByTestId("marks").getByText(/deploys$/).waitFor();
-        await page.getByLabel("Named by").click();
+        await page.getByRole("combobox", { name: "Named by" }).click();
         await page.getByRole("option", { name: "version" }).click();
         await page.getByTestId("marks").getByText(/r99 <b>new<\/b>$/).waitFor();
         assert.equal(keys(page).get("marks"), "deploys version");

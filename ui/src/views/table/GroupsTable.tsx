@@ -6,7 +6,7 @@ import { count, counted } from "../../base/format";
 import { cellText } from "../../explore/CellText";
 import { pointOf, useExplore } from "../../explore/context";
 import { picksOf } from "../../query/edit";
-import { measureLabel } from "../../query/measure";
+import { isAdditive, measureLabel } from "../../query/measure";
 import { orderOf } from "../../query/spec";
 import { type GroupRow, type GroupTable, otherMeasures, type Totals } from "./groups";
 import { MeasureCells } from "./MeasureCells";
@@ -17,6 +17,9 @@ export function GroupsTable({ groups, total }: { groups: GroupTable; total: Tota
   const tops = query.measures.map((_, at) =>
     Math.max(0, ...groups.rows.map((row) => numberOf(row.measures[at] ?? null) ?? 0)),
   );
+  const wholes = query.measures.map((measure, at) =>
+    !groups.compared && isAdditive(measure) ? numberOf(total?.now[at]) : null,
+  );
   return (
     <>
       <Table.ScrollContainer minWidth={300} type="native">
@@ -24,7 +27,13 @@ export function GroupsTable({ groups, total }: { groups: GroupTable; total: Tota
           <Head groups={groups} />
           <Table.Tbody>
             {groups.rows.map((row) => (
-              <GroupLine key={JSON.stringify(row.keys)} row={row} groups={groups} tops={tops} />
+              <GroupLine
+                key={JSON.stringify(row.keys)}
+                row={row}
+                groups={groups}
+                tops={tops}
+                wholes={wholes}
+              />
             ))}
             {total && <Sums groups={groups} total={total} />}
           </Table.Tbody>
@@ -92,8 +101,8 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
       <UnstyledButton
         fz="sm"
         fw={600}
-        className="clipped"
-        maw="100%"
+        className="clipped sort-head"
+        ta={right ? "right" : "left"}
         onClick={() => commit({ ...query, order: next })}
       >
         {label} {sorted && <Icon size={12} aria-hidden />}
@@ -102,7 +111,14 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
   );
 }
 
-function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; tops: number[] }) {
+function GroupLine(props: {
+  row: GroupRow;
+  groups: GroupTable;
+  tops: number[];
+  /** What each measure comes to over all groups; null where it does not add up. */
+  wholes: (number | null)[];
+}) {
+  const { row, groups, tops, wholes } = props;
   const { query, columns, zone, identifiers, openMenu } = useExplore();
   const picks = picksOf(query.group, row.keys, groups.keyTypes, columns);
   const texts = row.keys.map((key, at) =>
@@ -138,6 +154,7 @@ function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; t
           compared={groups.compared}
           top={tops[at] ?? 0}
           few={few}
+          whole={wholes[at] ?? null}
         />
       ))}
       <Table.Td ta="right" c="dimmed">
