@@ -68,6 +68,21 @@ export const tests = [
       await picture(page, "table-wide");
     },
   ],
+  [
+    "shows stored rows beside events only where these differ",
+    async ({ page, url }) => {
+      await log(url, "plain", [{ kind: "a" }, { kind: "a" }, { kind: "b" }]);
+      try {
+        await open(page, `${url}/?table=plain&view=table&by=kind`);
+        await page.getByRole("columnheader", { name: "events" }).waitFor();
+        assert.equal(await page.getByRole("columnheader", { name: "rows" }).count(), 0);
+        await open(page, `${url}/?${STILL}&view=table&by=datacenter`);
+        await page.getByRole("columnheader", { name: "rows" }).waitFor();
+      } finally {
+        await drop(url, "plain");
+      }
+    },
+  ],
 ];
 
 async function chooseMore(page, name) {

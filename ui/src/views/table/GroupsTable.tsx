@@ -23,7 +23,7 @@ export function GroupsTable({ groups, total }: { groups: GroupTable; total: Tota
   return (
     <>
       <Table.ScrollContainer minWidth={300} type="native">
-        <Table className="groups numbers" fz="sm" verticalSpacing={4} highlightOnHover stickyHeader>
+        <Table className="groups numbers" fz={13} verticalSpacing={4} highlightOnHover stickyHeader>
           <Head groups={groups} />
           <Table.Tbody>
             {groups.rows.map((row) => (
@@ -78,7 +78,7 @@ function Head({ groups }: { groups: GroupTable }) {
             {groups.compared && <SortHead by={`change ${by}`} label="change" right />}
           </Fragment>
         ))}
-        <Table.Th ta="right">rows</Table.Th>
+        {groups.sampled && <Table.Th ta="right">rows</Table.Th>}
       </Table.Tr>
     </Table.Thead>
   );
@@ -99,7 +99,7 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
       aria-sort={sorted ? (order.ascending ? "ascending" : "descending") : "none"}
     >
       <UnstyledButton
-        fz="sm"
+        fz={13}
         fw={600}
         className="clipped sort-head"
         ta={right ? "right" : "left"}
@@ -134,7 +134,7 @@ function GroupLine(props: {
         // biome-ignore lint/suspicious/noArrayIndexKey: the place is which group column it is
         <Table.Td key={at} className="cell">
           <UnstyledButton
-            fz="sm"
+            fz={13}
             className="value"
             title={text}
             onClick={(event) =>
@@ -157,9 +157,11 @@ function GroupLine(props: {
           whole={wholes[at] ?? null}
         />
       ))}
-      <Table.Td ta="right" c="dimmed">
-        {count(row.samples)}
-      </Table.Td>
+      {groups.sampled && (
+        <Table.Td ta="right" c="dimmed">
+          {count(row.samples)}
+        </Table.Td>
+      )}
     </Table.Tr>
   );
 }
@@ -195,7 +197,7 @@ function Sums({ groups, total }: { groups: GroupTable; total: Totals }) {
           top={0}
         />
       ))}
-      <Table.Td />
+      {groups.sampled && <Table.Td />}
     </Table.Tr>
   ));
 }
