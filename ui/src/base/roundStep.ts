@@ -1,6 +1,6 @@
 // Round numbers for scales and bars.
 
-/** The round step of which about `most` fit in a length. */
+/** The round step that fits about `most` times in a length. */
 export function roundStep(length: number, most: number): number {
   const rough = length / Math.max(1, most);
   if (!(rough > 0) || !Number.isFinite(rough)) return 1;

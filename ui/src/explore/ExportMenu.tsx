@@ -1,20 +1,11 @@
 import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
-import { lazy, type RefObject, Suspense, useState } from "react";
-import type { Answer, QuerySpec } from "../api/types";
+import { lazy, Suspense, useState } from "react";
+import type { Exported } from "./exporting/exported";
 
 const Panel = lazy(async () => ({
   default: (await import("./exporting/ExportPanel")).ExportPanel,
 }));
-
-/** What can be saved or copied: an answer, the query that it answers, and the picture of it. */
-export interface Exported {
-  readonly spec: QuerySpec;
-  readonly answer: Answer;
-  /** The element with the title of the view and its fields. */
-  readonly heading: RefObject<HTMLElement | null>;
-  readonly picture: RefObject<HTMLElement | null>;
-}
 
 /** The button *Export*. The menu is loaded when it is first opened. */
 export function ExportMenu(exported: Exported) {

@@ -11,8 +11,8 @@ import { copyText } from "../../widgets/clipboard";
 import { tell } from "../../widgets/notice";
 import { rangeWords } from "../../widgets/time/timeWords";
 import { useExplore } from "../context";
-import type { Exported } from "../ExportMenu";
 import { queryWords } from "../QueryLine";
+import type { Exported } from "./exported";
 import { save, useFiles } from "./useFiles";
 
 /** The title of a view, with what is chosen in the fields beside it. */

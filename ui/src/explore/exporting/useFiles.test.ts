@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { savedWords } from "./useFiles";
 
-test("a saved file is told with what it has not", () => {
+test("the words on a saved file say what it has not", () => {
   const file = { blob: { size: 2048 }, rows: 100, cut: false, fraction: 1 };
   expect(savedWords("t.csv", file)).toBe("Saved t.csv: 100 rows, 2 KiB.");
   expect(savedWords("t.csv", { ...file, cut: true })).toMatch(/cut at this limit/);

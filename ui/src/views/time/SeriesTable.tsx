@@ -86,7 +86,7 @@ function SeriesLine(props: {
   whole: Whole | null;
   unit: Unit | null;
   compared: boolean;
-  /** Whether there are several buckets, of which the least and the largest are shown. */
+  /** Whether there are several buckets: then the least and the largest values are shown. */
   bounded: boolean;
   /** Changes below this are within the error of the estimate. */
   step: number;

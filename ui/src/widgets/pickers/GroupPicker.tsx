@@ -23,7 +23,7 @@ export function GroupPicker(props: {
   const [text, setText] = useState("");
   const free = groupable(columns.filter((column) => !isGrouped(group, column)));
   const matching = findColumns(free, text);
-  // Steps of the columns that are looked for; without a text they would be a second list.
+  // Steps of the columns that match; without a text they would be a second list.
   const steps =
     text.trim() === "" ? [] : matching.slice(0, MOST_STEPS).flatMap((it) => numberSteps(it) ?? []);
   const remove = (expression: string) => onChange(group.filter((it) => it !== expression));
