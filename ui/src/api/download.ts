@@ -1,4 +1,5 @@
-// Answers as files: the server writes the format, and the page keeps the bytes until they are saved.
+// Answers as files: the server writes the format, and the page keeps the bytes until they are
+// saved.
 
 import { authorization, bodyOf, Problem, problemOfText, unreachable } from "./client";
 import type { QuerySpec } from "./types";

@@ -7,8 +7,8 @@ import { bytes, counted, short } from "../../base/format";
 import type { Zone } from "../../base/zone";
 import { useTableProblems } from "../../widgets/pickers/tableProblems";
 import { DropTile } from "./DropTile";
-import { HOME_PARTS } from "./parts";
 import { SendEvents } from "./SendEvents";
+import { SAVED_LISTS } from "./savedLists";
 import { TableList } from "./TableList";
 import { isSystem, listed, type Sort } from "./tableOrder";
 
@@ -32,9 +32,9 @@ export function HomePage(props: {
       <AppShell.Main id="answer" tabIndex={-1}>
         <Stack maw={1200} mx="auto" gap="xl" pb="xl" data-testid="home">
           <Tables tables={tables} zone={zone} onOpen={onOpen} />
-          {HOME_PARTS.map((Part, at) => (
+          {SAVED_LISTS.map((List, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
-            <Part key={at} />
+            <List key={at} />
           ))}
           <section aria-label="Send events" className="home-send">
             <Stack gap="sm" miw={0}>

@@ -27,11 +27,11 @@ export function nextSort(sort: Sort, by: SortKey): Sort {
 
 /** The tables whose names contain a text, whatever the case, in this order. */
 export function listed(tables: readonly Table[], text: string, sort: Sort): Table[] {
-  const wanted = text.trim().toLowerCase();
+  const part = text.trim().toLowerCase();
   const value = VALUES[sort.by];
   const sign = sort.ascending ? 1 : -1;
   return tables
-    .filter(({ name }) => name.toLowerCase().includes(wanted))
+    .filter(({ name }) => name.toLowerCase().includes(part))
     .toSorted((a, b) => {
       const [x, y] = [value(a), value(b)];
       if (x === y) return a.name < b.name ? -1 : 1;

@@ -18,7 +18,7 @@ export const ELEMENTS_MOST = 20_000;
 /** The drawings of charts that are no SVG on the page, by their elements. */
 export type Drawings = ReadonlyMap<Element, Drawing>;
 
-interface Place {
+interface Corner {
   readonly left: number;
   readonly top: number;
 }
@@ -31,10 +31,10 @@ export function svgOfElement(root: Element, drawings: Drawings): string {
 
 class Painter {
   private clips = 0;
-  private readonly from: Place;
+  private readonly from: Corner;
   private readonly drawings: Drawings;
 
-  constructor(from: Place, drawings: Drawings) {
+  constructor(from: Corner, drawings: Drawings) {
     this.from = from;
     this.drawings = drawings;
   }

@@ -4,4 +4,4 @@
 import type { ComponentType } from "react";
 
 /** Lists that load and draw themselves. */
-export const HOME_PARTS: readonly ComponentType[] = [];
+export const SAVED_LISTS: readonly ComponentType[] = [];
