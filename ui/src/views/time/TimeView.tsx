@@ -1,20 +1,17 @@
-import { Paper, Stack, Text, UnstyledButton } from "@mantine/core";
+import { Paper, Stack, Text } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { Answer, QuerySpec } from "../../api/types";
 import { durationWords } from "../../base/duration";
-import { counted } from "../../base/format";
 import { timeText } from "../../base/zone";
 import { seriesOf, type TimeSeries } from "../../charts/time-series/data";
 import type { TimeMark } from "../../charts/time-series/markLines";
-import { noiseOf } from "../../charts/time-series/noise";
-import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
 import { useAnswer, useAsked } from "../../explore/answers";
-import { markOf, useExplore } from "../../explore/context";
+import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
 import { type ResolvedQuery, seriesRange } from "../../query/spec";
-import { withRange } from "../../query/time";
 import { optionOf } from "../../query/viewManifest";
+import { NoiseNote, SeriesChart } from "./MeasureChart";
 import { EACH, LOG, PANELS, SCALE } from "./options";
 import { type DrawChart, SeriesPanels } from "./SeriesPanels";
 import { SeriesTable } from "./SeriesTable";
@@ -23,7 +20,7 @@ import { MarksNote, useMarks } from "./useMarks";
 import { wholeRange, wholeSpec } from "./wholeRange";
 
 /** Measures over time: a chart for each, one under the other, and the table of their series. */
-export function TimeView({ spec }: { spec: QuerySpec }) {
+export default function TimeView({ spec }: { spec: QuerySpec }) {
   const { resolved, query, zone } = useExplore();
   const result = useAnswer(spec);
   const drawn = useAsked(result, resolved);
@@ -54,7 +51,7 @@ export function TimeView({ spec }: { spec: QuerySpec }) {
             </Text>
           )}
           {drawn.query.measures.map((measure, at) => (
-            <MeasureChart
+            <MeasurePanel
               key={measure}
               answer={answer}
               at={at}
@@ -79,27 +76,18 @@ interface Drawing {
   readonly marks: readonly TimeMark[];
 }
 
-const USUAL: Drawing = { log: false, each: false, marks: [] };
-
-const NO_SERIES = { picks: [], others: [] };
-
 /** One measure: its chart, and beneath it its series. */
-export function MeasureChart(props: {
+function MeasurePanel(props: {
   answer: Answer;
   at: number;
   height: number;
-  /** Another query than the page's that was asked. */
-  of?: ResolvedQuery;
+  /** The query that was asked. */
+  of: ResolvedQuery;
   /** The measures over the whole range, where they are asked for. */
   whole?: Answer | undefined;
-  /** Without the table of series. */
-  bare?: boolean;
-  drawing?: Drawing;
+  drawing: Drawing;
 }) {
-  const { answer, at, height, whole, bare = false, drawing = USUAL } = props;
-  const explore = useExplore();
-  const { query, zone, commit, openMenu } = explore;
-  const resolved = props.of ?? explore.resolved;
+  const { answer, at, height, of: resolved, whole, drawing } = props;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [highlighted, setHighlighted] = useState<string | null>(null);
   const chart = useMemo(() => seriesOf(answer, resolved, at), [answer, resolved, at]);
@@ -108,17 +96,12 @@ export function MeasureChart(props: {
     [whole, chart.additive, resolved, at],
   );
   const draw: DrawChart = (part) => (
-    <TimeSeriesChart
+    <SeriesChart
       series={chart}
-      zone={zone}
       highlighted={highlighted}
       log={drawing.log}
       marks={drawing.marks}
       {...part}
-      onBrush={(range) => commit(withRange(query, range))}
-      onPick={({ series, range, label }, point) =>
-        openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
-      }
     />
   );
   return (
@@ -135,15 +118,13 @@ export function MeasureChart(props: {
       ) : (
         draw({ hidden, height })
       )}
-      {!bare && (
-        <SeriesTable
-          chart={chart}
-          wholes={wholes}
-          hidden={hidden}
-          onHide={setHidden}
-          onHighlight={setHighlighted}
-        />
-      )}
+      <SeriesTable
+        chart={chart}
+        wholes={wholes}
+        hidden={hidden}
+        onHide={setHidden}
+        onHighlight={setHighlighted}
+      />
     </Paper>
   );
 }
@@ -155,27 +136,6 @@ function LogNote({ chart }: { chart: TimeSeries }) {
   return (
     <Text size="xs" c="dimmed" mb={4} role="note">
       Zero and negative values have no place on a logarithmic axis: there the line has gaps.
-    </Text>
-  );
-}
-
-/** Where few rows are behind each point: that chance moves the line, and the way out. */
-function NoiseNote({ chart }: { chart: TimeSeries }) {
-  const { query, commit } = useExplore();
-  const noise = noiseOf(chart);
-  if (noise === null) return null;
-  const rows =
-    noise.rows < 1 ? "Less than 1 row" : `About ${counted(Math.round(noise.rows), "row")}`;
-  return (
-    <Text size="xs" c="dimmed" mb={4} role="note">
-      {rows} per point: chance moves the line.{" "}
-      <UnstyledButton
-        fz="xs"
-        className="link"
-        onClick={() => commit({ ...query, bucket: noise.bucket })}
-      >
-        Use buckets of {durationWords(noise.bucket)}
-      </UnstyledButton>
     </Text>
   );
 }
