@@ -43,6 +43,9 @@ export const FORMATS: readonly Format[] = [
 /** Bytes of a file that the page keeps at most; larger ones are for a command line. */
 export const FILE_BYTES_MOST = 1 << 30;
 
+/** Bytes that are handed to the browser, which may keep them on disk, before more are read. */
+const PART_BYTES = 32 << 20;
+
 /** How long the server may take for each page of a file. */
 const DEADLINE_MS = 120_000;
 
@@ -113,8 +116,15 @@ async function read(
   response: Response,
   onBytes: (bytes: number) => void,
   signal: AbortSignal,
-): Promise<BlobPart[]> {
-  const parts: BlobPart[] = [];
+): Promise<Blob[]> {
+  const parts: Blob[] = [];
+  let waiting: BlobPart[] = [];
+  let waitingBytes = 0;
+  const handOver = () => {
+    parts.push(new Blob(waiting));
+    waiting = [];
+    waitingBytes = 0;
+  };
   const reader = response.body?.getReader();
   let bytes = 0;
   for (;;) {
@@ -126,7 +136,10 @@ async function read(
         detail: "The server ended the answer before its last row. Nothing was saved.",
       });
     })) ?? { done: true, value: undefined };
-    if (done || !value) return parts;
+    if (done || !value) {
+      handOver();
+      return parts;
+    }
     bytes += value.byteLength;
     if (bytes > FILE_BYTES_MOST) {
       await reader?.cancel();
@@ -136,7 +149,9 @@ async function read(
         detail: "It has more than 1 GiB. Copy the query as curl, and let that write the file.",
       });
     }
-    parts.push(value);
+    waiting.push(value);
+    waitingBytes += value.byteLength;
+    if (waitingBytes >= PART_BYTES) handOver();
     onBytes(bytes);
   }
 }
