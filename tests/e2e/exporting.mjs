@@ -93,6 +93,11 @@ export const tests = [
       assert.equal(png.subarray(1, 4).toString(), "PNG");
       assert.ok(png.length > 5000);
       await picture(page, "export");
+      // What is drawn there is no answer to a query.
+      await open(page, `${url}/?${STILL}&view=why&filter=status+%3E%3D+500`);
+      await page.getByRole("button", { name: "Export", exact: true }).click();
+      await menu(page, "SVG").waitFor();
+      assert.equal(await menu(page, "CSV").count(), 0);
     },
   ],
   [

@@ -27,9 +27,11 @@ export function ViewFrame(props: {
   /** Drawn while there is nothing yet, in pixels. */
   height: number;
   tools?: ReactNode;
+  /** Whether the answer is what is drawn, so that it can be exported; true by default. */
+  hasData?: boolean;
   children: (answer: Answer) => ReactNode;
 }) {
-  const { title, spec, result, height, tools, children } = props;
+  const { title, spec, result, height, tools, hasData = true, children } = props;
   const { table, loadStats } = useExplore();
   useAsMain(spec);
   // Statistics wait until the view has its answer.
@@ -62,7 +64,7 @@ export function ViewFrame(props: {
             />
           )}
           {complete && answer.stats.rows_matched > 0 && (
-            <ExportMenu spec={spec} answer={answer} heading={heading} picture={drawn} />
+            <ExportMenu {...{ spec, answer, heading, hasData }} picture={drawn} />
           )}
         </Group>
       </Group>

@@ -25,7 +25,7 @@ function titleText(head: HTMLElement): string {
 }
 
 /** The menu *Export*, opened: files of the answer, the table to paste, pictures. */
-export function ExportPanel({ spec, answer, heading, picture }: Exported) {
+export function ExportPanel({ spec, answer, heading, picture, hasData }: Exported) {
   const { query, resolved, now, zone } = useExplore();
   const { incoming, fetchFile, cancel } = useFiles();
   const [all, setAll] = useState(false);
@@ -59,32 +59,36 @@ export function ExportPanel({ spec, answer, heading, picture }: Exported) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Label>Data</Menu.Label>
-          {spec.limit !== undefined && (
-            <SegmentedControl
-              size="xs"
-              fullWidth
-              mx="xs"
-              mb={4}
-              aria-label="Rows of the file"
-              value={all ? "all" : "shown"}
-              onChange={(value) => setAll(value === "all")}
-              data={[
-                { value: "shown", label: `First ${count(spec.limit)}` },
-                { value: "all", label: isRaw(spec) ? "All rows" : "All groups" },
-              ]}
-            />
+          {hasData && (
+            <>
+              <Menu.Label>Data</Menu.Label>
+              {spec.limit !== undefined && (
+                <SegmentedControl
+                  size="xs"
+                  fullWidth
+                  mx="xs"
+                  mb={4}
+                  aria-label="Rows of the file"
+                  value={all ? "all" : "shown"}
+                  onChange={(value) => setAll(value === "all")}
+                  data={[
+                    { value: "shown", label: `First ${count(spec.limit)}` },
+                    { value: "all", label: isRaw(spec) ? "All rows" : "All groups" },
+                  ]}
+                />
+              )}
+              {FORMATS.map((format) => (
+                <Menu.Item
+                  key={format.name}
+                  onClick={() => void fetchFile(spec, format, all, named(format.extension))}
+                >
+                  {format.name}
+                </Menu.Item>
+              ))}
+              <Menu.Item onClick={() => void copyTable()}>Copy table</Menu.Item>
+              <Menu.Divider />
+            </>
           )}
-          {FORMATS.map((format) => (
-            <Menu.Item
-              key={format.name}
-              onClick={() => void fetchFile(spec, format, all, named(format.extension))}
-            >
-              {format.name}
-            </Menu.Item>
-          ))}
-          <Menu.Item onClick={() => void copyTable()}>Copy table</Menu.Item>
-          <Menu.Divider />
           <Menu.Label>Picture</Menu.Label>
           <Menu.Item onClick={() => void draw(pngOf, "png").catch(failed)}>PNG</Menu.Item>
           <Menu.Item onClick={() => void draw(({ svg }) => svgFile(svg), "svg").catch(failed)}>

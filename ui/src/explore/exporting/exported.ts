@@ -5,6 +5,8 @@ import type { Answer, QuerySpec } from "../../api/types";
 export interface Exported {
   readonly spec: QuerySpec;
   readonly answer: Answer;
+  /** Whether the answer is what is drawn: otherwise only the picture can be saved. */
+  readonly hasData: boolean;
   /** The element with the title of the view and its fields. */
   readonly heading: RefObject<HTMLElement | null>;
   readonly picture: RefObject<HTMLElement | null>;

@@ -16,7 +16,7 @@ export default function WhyView({ spec }: { spec: QuerySpec }) {
   const result = useAnswer(spec);
   const sides = sidesOf(resolved);
   return (
-    <ViewFrame title="What is different?" spec={spec} result={result} height={320}>
+    <ViewFrame hasData={false} title="What is different?" spec={spec} result={result} height={320}>
       {() => sides && <Differences of={sides} />}
     </ViewFrame>
   );
