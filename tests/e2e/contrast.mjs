@@ -63,4 +63,21 @@ export const tests = [
       }
     },
   ],
+  [
+    "has text that can be read on the home page and in the menu Export, light and dark",
+    async ({ page, url }) => {
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme });
+        await page.goto(`${url}/?page=home`);
+        await page.getByTestId("table-requests").getByRole("img", { name: /last hour$/ }).waitFor();
+        await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor();
+        assert.deepEqual(await tooFaint(page), [], `home, ${colorScheme}`);
+        await open(page, `${url}/?${STILL}&view=time&by=service&scale=log&panels=each`);
+        await page.getByRole("button", { name: "Export", exact: true }).click();
+        await page.getByRole("menuitem", { name: "CSV" }).waitFor();
+        await page.waitForFunction(() => getComputedStyle(document.querySelector("[role=menu]")).opacity === "1");
+        assert.deepEqual(await tooFaint(page), [], `export, ${colorScheme}`);
+      }
+    },
+  ],
 ];

@@ -45,6 +45,22 @@ export const tests = [
     },
   ],
   [
+    "takes a file that is dropped on the home page, and opens its table",
+    async ({ page, url }) => {
+      await page.goto(`${url}/?page=home`);
+      await page.getByText("Choose a file, or drop one here").waitFor();
+      await dropFile(page, "home_drop.csv", "n;kind\n1;a\n2;b\n");
+      const dialog = page.getByRole("dialog");
+      await dialog.getByTestId("preview").waitFor();
+      await dialog.getByRole("button", { name: "Import", exact: true }).click();
+      await dialog.getByTestId("receipt").waitFor();
+      await dialog.getByRole("button", { name: "Open the table" }).click();
+      await page.waitForURL(/table=home_drop/);
+      assert.equal(new URL(page.url()).searchParams.get("page"), null);
+      await drop(url, "home_drop");
+    },
+  ],
+  [
     "says what a dropped file is that cannot be read here",
     async ({ page, url, wrong }) => {
       await open(page, `${url}/?table=requests&from=-1h`);

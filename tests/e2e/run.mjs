@@ -7,8 +7,10 @@ import { tests as cluster } from "./cluster.mjs";
 import { tests as contrast } from "./contrast.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
 import { tests as derived } from "./derived.mjs";
+import { tests as exporting } from "./exporting.mjs";
 import { tests as exploring } from "./exploring.mjs";
 import { tests as functions } from "./functions.mjs";
+import { tests as home } from "./home.mjs";
 import { tests as palette } from "./palette.mjs";
 import { tests as retention } from "./retention.mjs";
 import { tests as hostile } from "./hostile.mjs";
@@ -17,12 +19,18 @@ import { tests as live } from "./live.mjs";
 import { tests as marks } from "./marks.mjs";
 import { tests as opening } from "./opening.mjs";
 import { tests as sql } from "./sql.mjs";
+import { tests as series } from "./series.mjs";
 import { tests as succession } from "./succession.mjs";
 import { tests as tables } from "./tables.mjs";
+import { tests as units } from "./units.mjs";
 import { tests as views } from "./views.mjs";
 
 // Each test is a name and a person's actions.
-const tests = [opening, exploring, derived, palette, marks, views, answers, tables, contrast, hostile, importing, retention, live, boards, functions, cluster, succession, sql, accessibility].flat();
+const tests = [
+  [opening, home, exploring, derived, palette, marks, views, series, units, exporting],
+  [answers, tables, contrast, hostile, importing, retention, live, boards, functions],
+  [cluster, succession, sql, accessibility],
+].flat(2);
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

@@ -25,6 +25,25 @@ export const tests = [
     },
   ],
   [
+    "copies a link to one row",
+    async ({ page, url }) => {
+      const rows = [1, 2, 3].map((n) => ({ time: new Date(Date.now() - n * 60_000).toISOString(), n }));
+      await log(url, "linked", rows);
+      try {
+        await open(page, `${url}/?table=linked&view=samples`);
+        await page.getByRole("button", { name: "Row details" }).nth(1).click();
+        await page.getByRole("button", { name: "Copy link" }).click();
+        await page.getByText("Copied a link to this row").waitFor();
+        await open(page, await page.evaluate(() => navigator.clipboard.readText()));
+        const shown = page.locator("table.samples tbody tr");
+        assert.equal(await shown.count(), 1);
+        assert.match(await shown.innerText(), /2$/);
+      } finally {
+        await drop(url, "linked");
+      }
+    },
+  ],
+  [
     "shows the columns of a table that was made anew",
     async ({ page, url }) => {
       await log(url, "again", [{ before: 1 }]);

@@ -1,5 +1,7 @@
 // What the server sends: spec/openapi.json in TypeScript.
 
+import type { SetUnit } from "../base/units";
+
 export type Type = "null" | "bool" | "number" | "time" | "string" | "set" | "vector" | "histogram";
 
 /** A bucket of a histogram: from, to, how many. */
@@ -186,6 +188,8 @@ export interface Column {
   p95: Cell;
   /** Of a derived column, its expression. */
   derived?: string;
+  /** The unit that a person has set for its numbers; without it, its name says it. */
+  unit?: SetUnit;
 }
 
 export interface ColumnValue {

@@ -9,20 +9,19 @@ import { useTableColumns } from "../explore/tableColumns";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
 import { FileDrop } from "../widgets/importing/FileDrop";
+import { NoticeBar } from "../widgets/NoticeBar";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
-import { go, useAddress, usePage, useSearch } from "./address";
-import { ClusterPage } from "./ClusterPage";
+import { HOME_ADDRESS, type PageName, useAddress, usePage, useSearch } from "./address";
 import { CommandPalette } from "./CommandPalette";
 import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
 import { NoSuchTable } from "./NoSuchTable";
-import { StartPage } from "./StartPage";
+import { needsNoTables, OtherPage, pageTitle } from "./OtherPage";
 import { useZone } from "./settings";
 import { KeyHelp, Tools } from "./Tools";
 
-const FunctionsPage = lazy(() => import("./FunctionsPage"));
-const BoardPages = lazy(() => import("../boards/BoardPages"));
+const StartPage = lazy(async () => ({ default: (await import("./home/StartPage")).StartPage }));
 
 const NO_COLUMNS: Column[] = [];
 const NO_TABLES: Table[] = [];
@@ -45,17 +44,8 @@ export function App() {
     [ignored, read, table, now],
   );
   const columns = useTableColumns(table);
-  const atCluster = page === "cluster";
   const search = useSearch();
-  const atFunctions = page === "functions";
-  const atBoard = page === "dashboards" || page === "dashboard" || page === "snapshot";
-  const about = atCluster
-    ? "Cluster"
-    : atFunctions
-      ? "Functions"
-      : atBoard
-        ? boardTitle(search)
-        : query?.table;
+  const about = pageTitle(page, search) ?? query?.table;
   useDocumentTitle(about ? `${about} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
   const initial = ignored.length === 0 && page === "query" ? tables.data : undefined;
@@ -83,15 +73,22 @@ export function App() {
       open={open}
     />
   );
+  const logo = <Logo open={open} />;
+  const openTable = (name: string) => ask(defaultQuery(name));
+  const shared = { logo, tools };
+  const allTables = tables.data ?? NO_TABLES;
+  const isEmpty = tables.data?.every(({ name }) => name.startsWith("_")) === true;
   // The problem is shown also while the request is repeated.
   const problem = tables.error ?? columns.error ?? tables.failureReason ?? columns.failureReason;
+  const isDrawn =
+    page === "query" ? tables.data && columns.data : tables.data || needsNoTables(page);
   return (
     <>
       <KeyHelp opened={helpOpen} onClose={help.close} />
       <CommandPalette
         query={shownQuery}
         columns={columns.data ?? NO_COLUMNS}
-        tables={tables.data ?? NO_TABLES}
+        tables={allTables}
         {...{ now, again }}
         commit={ask}
         help={help.open}
@@ -99,58 +96,40 @@ export function App() {
         opened={paletteOpen}
         onClose={palette.close}
       />
-      <FileDrop onOpen={(name) => ask(defaultQuery(name))} />
-      {atCluster && !problem?.needsToken ? (
-        <ClusterPage
-          zone={zone}
-          onOpen={(name) => ask(defaultQuery(name))}
-          logo={<Logo />}
-          tools={tools}
-        />
-      ) : atFunctions && !problem?.needsToken ? (
-        <Suspense fallback={<Waiting />}>
-          <FunctionsPage logo={<Logo />} tools={tools} />
-        </Suspense>
-      ) : problem && !(tables.data && (columns.data || atBoard)) ? (
+      <NoticeBar />
+      <FileDrop onOpen={openTable} />
+      {problem?.needsToken || (problem && !isDrawn) ? (
         <Trouble problem={problem} />
-      ) : !tables.data ? (
+      ) : !tables.data && !needsNoTables(page) ? (
         <Waiting />
-      ) : atBoard ? (
+      ) : page !== "query" ? (
         <Suspense fallback={<Waiting />}>
-          <BoardPages
-            page={page}
-            search={search}
-            tables={tables.data}
-            zone={zone}
+          <OtherPage
+            {...{ page, search, zone }}
+            tables={allTables}
             onZone={setZone}
-            go={go}
-            logo={<Logo />}
-            tools={tools}
+            onOpen={openTable}
+            {...shared}
           />
         </Suspense>
-      ) : tables.data.length === 0 && !query ? (
-        <StartPage logo={<Logo />} tools={tools} />
+      ) : isEmpty && !query ? (
+        <Suspense fallback={<Waiting />}>
+          <StartPage {...shared} />
+        </Suspense>
       ) : query && !table ? (
-        <NoSuchTable
-          name={query.table}
-          tables={tables.data}
-          onOpen={(name) => ask(defaultQuery(name))}
-          logo={<Logo />}
-          tools={tools}
-        />
+        <NoSuchTable name={query.table} tables={allTables} onOpen={openTable} {...shared} />
       ) : query && table && columns.data && rangeOf(query, now, table) ? (
         <ExplorePage
           query={query}
           ignored={ignored}
-          tables={tables.data}
+          tables={allTables}
           table={table}
           columns={columns.data}
           now={now}
           zone={zone}
           onZone={setZone}
           commit={ask}
-          logo={<Logo />}
-          tools={tools}
+          {...shared}
         />
       ) : (
         <Waiting />
@@ -158,14 +137,6 @@ export function App() {
     </>
   );
 }
-
-/** What the window is called while a dashboard or a frozen answer is shown. */
-const boardTitle = (search: string) => {
-  const keys = new URLSearchParams(search);
-  return keys.get("page") === "snapshot"
-    ? "Frozen answer"
-    : (keys.get("dashboard") ?? "Dashboards");
-};
 
 function useTables() {
   return useQuery<Table[], Problem>({
@@ -212,7 +183,7 @@ function useNow(refresh: string): [number, () => void] {
   return [now, again];
 }
 
-/** Without a table in the URL, the one with most rows; without a range, one that holds data. */
+/** Without a table in the URL, that of users with most rows; without a range, one that holds data. */
 function useInitialQuery(
   query: Query | null,
   tables: Table[] | undefined,
@@ -232,12 +203,26 @@ function useInitialQuery(
 
 function busiest(tables: Table[]): Table | undefined {
   const userTables = tables.filter((it) => !it.name.startsWith("_"));
-  return (userTables.length > 0 ? userTables : tables).toSorted((a, b) => b.rows - a.rows)[0];
+  return userTables.toSorted((a, b) => b.rows - a.rows)[0];
 }
 
-function Logo() {
+/** The way home from everywhere. The query stays in the address. */
+function Logo({ open }: { open: (page: PageName) => void }) {
   return (
-    <Text fw={700} fz="lg" className="logo" component="a" href="/" aria-label="Hadal">
+    <Text
+      fw={700}
+      fz="lg"
+      className="logo"
+      component="a"
+      href={HOME_ADDRESS}
+      aria-label="Hadal: home"
+      title="Home: all tables"
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        open("home");
+      }}
+    >
       <svg width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
         <rect width="32" height="32" rx="7" fill="#0b2a4a" />
         <path

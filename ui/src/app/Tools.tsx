@@ -31,6 +31,7 @@ import { durationWords } from "../base/duration";
 import { useMainSpec } from "../explore/mainSpec";
 import type { Query } from "../query/query";
 import { goLive, type Range, rangeOf, withRange } from "../query/time";
+import { copyText } from "../widgets/clipboard";
 import { ClusterSign } from "../widgets/cluster/ClusterSign";
 import { chooseFile } from "../widgets/importing/chosenFile";
 import { go, type PageName, urlOf, useSearch } from "./address";
@@ -57,10 +58,12 @@ export function Tools(props: {
   const { query, now, commit, again, help, page, open } = props;
   const atCluster = page === "cluster";
   const { data } = useCluster(atCluster);
+  const returns =
+    page !== "query" && (page !== "home" || window.location.search.includes("table="));
   return (
     <Group gap={4} wrap="nowrap" ml="auto">
       {page === "query" && <BackToBoard />}
-      {page !== "query" && (
+      {returns && (
         <Button
           size="compact-sm"
           variant="default"
@@ -196,7 +199,7 @@ function Live(props: { query: Query; now: number; commit: (next: Query) => void 
 
 const COPIED_MS = 1500;
 
-/** Copies a text, and says for a moment that it did. */
+/** Copies a text, and marks for a moment that it did. */
 function useCopy(): [copied: boolean, copy: (text: string) => void] {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -204,8 +207,7 @@ function useCopy(): [copied: boolean, copy: (text: string) => void] {
     const timer = setTimeout(() => setCopied(false), COPIED_MS);
     return () => clearTimeout(timer);
   }, [copied]);
-  const copy = (text: string) =>
-    void navigator.clipboard?.writeText(text).then(() => setCopied(true));
+  const copy = (text: string) => void copyText(text).then(setCopied);
   return [copied, copy];
 }
 

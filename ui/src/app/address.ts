@@ -71,8 +71,11 @@ function withBoard(url: string): string {
 export const useSearch = (): string =>
   useSyncExternalStore(subscribe, () => window.location.search);
 
+/** The address of the home page. */
+export const HOME_ADDRESS = "?page=home";
+
 /** Pages beside that of the query, which stays in the URL while they are shown. */
-const PAGES = ["cluster", "functions", "dashboards", "dashboard", "snapshot"] as const;
+const PAGES = ["home", "cluster", "functions", "dashboards", "dashboard", "snapshot"] as const;
 /** What the page shows. */
 export type PageName = "query" | (typeof PAGES)[number];
 

@@ -46,9 +46,10 @@ export function exactly(value: number): string {
   return exact(Number(value.toPrecision(10))).replace("e+", "e");
 }
 
-/** A share as a percentage, never rounded up to 100 %: `98.7 %`, `99.99 %`. */
+/** A share as a percentage, never rounded to none or all: `98.7 %`, `99.99 %`, `< 0.1 %`. */
 export function percent(fraction: number): string {
   if (fraction === 1) return "100 %";
+  if (fraction > 0 && fraction < 0.0005) return "< 0.1 %";
   const shown = (fraction * 100).toFixed(Math.abs(fraction) > 0.99 && fraction < 1 ? 2 : 1);
   return shown === "100.00" ? "99.99 %" : `${shown} %`;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { exactInUnit, inUnit, unitOfName } from "./units";
+import { exactInUnit, inUnit, unitOfColumn, unitOfName } from "./units";
 
 it("knows units by the ends of names", () => {
   const names = ["latency_us", "took_ms", "rss_bytes", "bytes", "cpu_pct", "hit_ratio", "wait_s"];
@@ -26,4 +26,14 @@ it("writes numbers in their units", () => {
   expect(inUnit(1_240_000, null)).toBe("1.24 M");
   expect(exactInUnit(553_412, "us")).toBe("553,412 (553 ms)");
   expect(exactInUnit("12", null)).toBe("12");
+});
+
+it("takes the unit that was set for a column before that of its name", () => {
+  const columns = [
+    { name: "took", unit: "ms" as const },
+    { name: "odd_ms", unit: "none" as const },
+    { name: "wait_s" },
+  ];
+  const units = ["took", "odd_ms", "wait_s", "gone_bytes"].map((it) => unitOfColumn(columns, it));
+  expect(units).toEqual(["ms", null, "s", "bytes"]);
 });

@@ -4,6 +4,19 @@ import { exact, percent, short } from "./format";
 
 export type Unit = "ns" | "us" | "ms" | "s" | "bytes" | "percent" | "share" | "per second";
 
+/** The units that a person can set, with what they are called. */
+export const UNIT_NAMES: readonly (readonly [SetUnit, string])[] = [
+  ["none", "no unit"],
+  ["ns", "nanoseconds"],
+  ["us", "microseconds"],
+  ["ms", "milliseconds"],
+  ["s", "seconds"],
+  ["bytes", "bytes"],
+  ["percent", "percent, 0 to 100"],
+  ["share", "share, 0 to 1"],
+  ["per second", "per second"],
+];
+
 const ENDINGS: readonly (readonly [RegExp, Unit])[] = [
   [/[_.-](ns|nanos|nanoseconds)$/i, "ns"],
   [/[_.-](us|micros|microseconds)$/i, "us"],
@@ -17,6 +30,19 @@ const ENDINGS: readonly (readonly [RegExp, Unit])[] = [
 /** The unit that the end of a column's name says; null for none. */
 export function unitOfName(name: string): Unit | null {
   return ENDINGS.find(([ending]) => ending.test(name))?.[1] ?? null;
+}
+
+/** A unit that was set for a column; `none` for a column that has none, whatever its name. */
+export type SetUnit = Unit | "none";
+
+/** The unit of a column: that which was set, otherwise that which its name says; null for none. */
+export function unitOfColumn(
+  columns: readonly { readonly name: string; readonly unit?: SetUnit }[],
+  name: string,
+): Unit | null {
+  const set = columns.find((column) => column.name === name)?.unit;
+  if (set === undefined) return unitOfName(name);
+  return set === "none" ? null : set;
 }
 
 /** Seconds in one of a unit of time. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { roundStep, scaleOf, ticksOf, tickText, timeTicks } from "./echart-axes";
+import { roundStep } from "../base/roundStep";
+import { scaleOf, ticksOf, tickText, timeTicks } from "./echart-axes";
 
 describe("scales", () => {
   it("have round ends", () => {

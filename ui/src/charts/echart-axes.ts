@@ -2,6 +2,7 @@
 // a pointer. Times are moments; only their labels are in the reader's zone.
 
 import { exact, short } from "../base/format";
+import { roundStep } from "../base/roundStep";
 import { inUnit, shownAs, type Unit } from "../base/units";
 import { unzoned, type Zone, zoned } from "../base/zone";
 import type { ChartTheme } from "./echart";
@@ -18,15 +19,6 @@ export interface Scale {
   readonly min: number;
   readonly max: number;
   readonly step: number;
-}
-
-/** The round step of which about `most` fit in a length. */
-export function roundStep(length: number, most: number): number {
-  const rough = length / Math.max(1, most);
-  if (!(rough > 0) || !Number.isFinite(rough)) return 1;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const factor = [1, 2, 5, 10].find((it) => it * power >= rough * 0.999) ?? 10;
-  return factor * power;
 }
 
 /** A scale with round ends around two values. From zero where asked, or where zero is near. */

@@ -58,6 +58,18 @@ export function useChartWidth<T extends HTMLElement>(): [RefObject<T | null>, nu
   return [ref, width];
 }
 
+/** A chart that is on the page, as it can be drawn again elsewhere. */
+interface DrawnChart {
+  readonly option: EChartsCoreOption;
+  readonly width: number;
+  readonly height: number;
+}
+
+const drawnCharts = new WeakMap<Element, DrawnChart>();
+
+/** What ECharts draws in an element; nothing if it draws nothing there. */
+export const drawnChart = (element: Element): DrawnChart | undefined => drawnCharts.get(element);
+
 interface EChartProps {
   readonly option: EChartsCoreOption;
   readonly width: number;
@@ -94,6 +106,10 @@ export function EChart({ option, width, height, label }: EChartProps) {
   useEffect(() => {
     chart?.setOption({ animation: false, ...option }, { notMerge: true });
   }, [chart, option]);
+
+  useEffect(() => {
+    if (place.current) drawnCharts.set(place.current, { option, width, height });
+  }, [option, width, height]);
 
   return <div ref={place} role="img" aria-label={label} style={{ width, height }} />;
 }

@@ -1,7 +1,8 @@
 // What charts of groups share: a mark with a value, and the tooltip on it.
 
 import { type PointerEvent, type ReactNode, useState } from "react";
-import { change, counted, exactly, percent, SKETCH_STEP, short } from "../base/format";
+import { change, counted, exactly, percent, SKETCH_STEP } from "../base/format";
+import { inUnit, type Unit } from "../base/units";
 import { beforeText } from "../query/query";
 import { type Point, Tip } from "./echart-tip";
 
@@ -22,6 +23,7 @@ export interface Mark {
 /** What all marks of a chart are measured in. */
 export interface Measured {
   readonly label: string;
+  readonly unit: Unit | null;
   readonly additive: boolean;
   readonly estimated: boolean;
   /** How much earlier `before` was; empty without a comparison. */
@@ -45,7 +47,7 @@ export function changeText(mark: Mark, of: Measured): string | null {
 
 /** A mark in words, for who cannot see it. */
 export function markText(mark: Mark, of: Measured): string {
-  const value = mark.value === null ? "none" : short(mark.value);
+  const value = mark.value === null ? "none" : inUnit(mark.value, of.unit);
   const changed = changeText(mark, of);
   return `${mark.label}: ${value} ${of.label}${changed === null ? "" : `, ${changed}`}`;
 }
@@ -78,7 +80,7 @@ export function useMarkTip(of: Measured): {
 
 function MarkTip(props: { mark: Mark; at: Point; note: string; of: Measured }) {
   const { mark, at, note, of } = props;
-  const text = (value: number | null) => (value === null ? "–" : exactly(value));
+  const text = (value: number | null) => (value === null ? "–" : exactlyInUnit(value, of.unit));
   const share =
     of.whole !== null && of.whole > 0 && mark.value !== null && mark.value >= 0
       ? `${percent(mark.value / of.whole)} of all · `
@@ -98,6 +100,10 @@ function MarkTip(props: { mark: Mark; at: Point; note: string; of: Measured }) {
     />
   );
 }
+
+/** All digits that matter, and what they are in their unit. */
+const exactlyInUnit = (value: number, unit: Unit | null) =>
+  unit === null ? exactly(value) : `${exactly(value)} (${inUnit(value, unit)})`;
 
 const clipped = (text: string) => (text.length > 200 ? `${text.slice(0, 199)}…` : text);
 

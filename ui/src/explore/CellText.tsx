@@ -73,7 +73,7 @@ export function CellView(props: {
   const hitsFirst = all ? cell : cell.toSorted((a, b) => rank(a, search) - rank(b, search));
   const shown = all ? cell : hitsFirst.slice(0, 3);
   return (
-    <span className={all ? "tags all" : "tags"}>
+    <span className={all ? (type === "vector" ? "tags all lines" : "tags all") : "tags"}>
       {shown.map((element, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the elements of a vector may repeat
         <span key={at} className="tag">

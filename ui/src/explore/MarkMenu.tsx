@@ -14,6 +14,7 @@ import { columnOf } from "../query/sql";
 import { withRange } from "../query/time";
 import { viewShowing, withOption, withView } from "../query/viewManifest";
 import { ActionMenu, type Actions, type PartAction } from "../widgets/ActionMenu";
+import { copyText } from "../widgets/clipboard";
 import { cellText, rawText } from "./CellText";
 import { rankColumns } from "./columnRanking";
 import { type Explore, type Mark, useExplore } from "./context";
@@ -56,7 +57,7 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
     samples: () => commit(withView(narrow(inTime), "samples")),
     // Values as they are, so that they can be pasted into a query; of other marks what they say.
     copy: () =>
-      void navigator.clipboard?.writeText(
+      void copyText(
         range || picks.length === 0 ? mark.label : picks.map((it) => rawText(it.value)).join("\t"),
       ),
   };

@@ -1,6 +1,6 @@
 import { Alert, Box, Button, Group, Progress, Skeleton, Stack, Text } from "@mantine/core";
 import { IconPlugConnectedX } from "@tabler/icons-react";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import type { Answer, QuerySpec } from "../api/types";
 import { timeText } from "../base/zone";
 import { FULL_RANGE } from "../query/time";
@@ -10,6 +10,7 @@ import { ProblemCard } from "../widgets/ProblemCard";
 import type { Result } from "./answers";
 import { compareGapWords } from "./compareRange";
 import { useExplore } from "./context";
+import { ExportMenu } from "./ExportMenu";
 import { useAsMain } from "./mainSpec";
 
 /**
@@ -26,9 +27,11 @@ export function ViewFrame(props: {
   /** Drawn while there is nothing yet, in pixels. */
   height: number;
   tools?: ReactNode;
+  /** Whether the answer is what is drawn, so that it can be exported; true by default. */
+  hasData?: boolean;
   children: (answer: Answer) => ReactNode;
 }) {
-  const { title, spec, result, height, tools, children } = props;
+  const { title, spec, result, height, tools, hasData = true, children } = props;
   const { table, loadStats } = useExplore();
   useAsMain(spec);
   // Statistics wait until the view has its answer.
@@ -39,23 +42,31 @@ export function ViewFrame(props: {
   const answer = result.data;
   const rowCounts = props.rowCounts === undefined && answer ? countRows(answer) : props.rowCounts;
   const stale = result.isPlaceholderData;
+  const heading = useRef<HTMLDivElement>(null);
+  const drawn = useRef<HTMLDivElement>(null);
+  const complete = answer && !result.error && result.staleSince === null;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
       <Group justify="space-between" align="center" gap="xs" className="view-head">
-        <Group gap="sm">
+        <Group gap="sm" ref={heading}>
           <Text size="sm" fw={600} component="h2" m={0}>
             {title}
           </Text>
           {tools}
         </Group>
-        {answer && rowCounts && !result.error && result.staleSince === null && (
-          <CoverageCorner
-            answer={answer}
-            rowCounts={rowCounts}
-            table={table}
-            busy={result.isFetching}
-          />
-        )}
+        <Group gap="sm">
+          {complete && rowCounts && (
+            <CoverageCorner
+              answer={answer}
+              rowCounts={rowCounts}
+              table={table}
+              busy={result.isFetching}
+            />
+          )}
+          {complete && answer.stats.rows_matched > 0 && (
+            <ExportMenu {...{ spec, answer, heading, hasData }} picture={drawn} />
+          )}
+        </Group>
       </Group>
       {result.staleSince !== null && (
         <StaleAnswer since={result.staleSince} onRetry={() => void result.refetch()} />
@@ -63,7 +74,7 @@ export function ViewFrame(props: {
       {result.error ? (
         <ProblemCard problem={result.error} onRetry={() => void result.refetch()} />
       ) : answer ? (
-        <Box className={stale ? "stale" : "fresh"} aria-busy={stale}>
+        <Box ref={drawn} className={stale ? "stale" : "fresh"} aria-busy={stale}>
           <Notes answer={answer} />
           {spec.compare && <CompareNote />}
           {answer.stats.rows_matched === 0 ? <NothingHere /> : children(answer)}

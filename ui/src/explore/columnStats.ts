@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { type ColumnStats, fetchColumnStats, type Problem } from "../api/client";
 import type { Column, Table } from "../api/types";
+import { useColumnUnits, withUnits } from "../widgets/columns/columnUnits";
 
 const AGAIN_MS = 1000;
 
@@ -35,14 +36,15 @@ export function useColumnStats(table: Table, columns: readonly Column[]): Column
     refetchInterval: ({ state }) => (state.data?.complete === false ? AGAIN_MS : false),
     placeholderData: (before, query) => (query?.queryKey[1] === name ? before : undefined),
   });
+  const { units } = useColumnUnits(name);
   const load = useCallback(() => setRequested(name), [name]);
   return useMemo(
     () => ({
-      columns: withStats(columns, data?.columns ?? []),
+      columns: withUnits(withStats(columns, data?.columns ?? []), units),
       loaded: data !== undefined || isError,
       load,
     }),
-    [columns, data, isError, load],
+    [columns, data, units, isError, load],
   );
 }
 

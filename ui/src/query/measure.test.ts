@@ -51,10 +51,10 @@ it("knows shares and rates, and the units of measures", () => {
   }
   expect(measureLabel("avg(status >= 500)")).toBe("share where status >= 500");
   expect(measureLabel("per_second(count(*))")).toBe("events per second");
-  expect(measureUnit("avg(status >= 500)")).toBe("share");
-  expect(measureUnit("p95(latency_us) AS slow")).toBe("us");
-  expect(measureUnit("count(latency_us)")).toBeNull();
-  expect(measureUnit("per_second(count(*))")).toBe("per second");
+  expect(measureUnit("avg(status >= 500)", [])).toBe("share");
+  expect(measureUnit("p95(latency_us) AS slow", [])).toBe("us");
+  expect(measureUnit("count(latency_us)", [])).toBeNull();
+  expect(measureUnit("per_second(count(*))", [])).toBe("per second");
   const hour = { from: 0, to: 3_600_000 };
   expect(comparable("per_minute(count(*)) AS rpm", hour)).toBe("count(*) / 60");
   expect(comparable("avg(x)", hour)).toBe("avg(x)");

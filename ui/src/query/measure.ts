@@ -1,7 +1,7 @@
 // A measure: an aggregate of SQL that a query computes, most often a function of one column.
 
 import type { Column } from "../api/types";
-import { type Unit, unitOfName } from "../base/units";
+import { type Unit, unitOfColumn } from "../base/units";
 import { aliasOf, columnOf, quoteName, withoutAlias } from "./sql";
 
 /** An aggregate as SQL: `count(*)`, `p95(latency_us)`, or anything else that SQL takes. */
@@ -123,9 +123,9 @@ function isOneExpression(text: string): boolean {
 const KEEPS_UNIT = /^(avg|sum|min|max|stddev|median|p\d+)$/;
 
 /** The unit of a measure: that of its column, a share, or a rate; null for none. */
-export function measureUnit(text: Measure): Unit | null {
+export function measureUnit(text: Measure, columns: readonly Column[]): Unit | null {
   if (shareOf(text) !== null) return "share";
   if (/^per_second\(/i.test(text.trim()) && isRate(text)) return "per second";
   const parts = measureParts(text);
-  return parts && KEEPS_UNIT.test(parts.fn) ? unitOfName(parts.column) : null;
+  return parts && KEEPS_UNIT.test(parts.fn) ? unitOfColumn(columns, parts.column) : null;
 }

@@ -74,6 +74,8 @@ test("too fine a bucket gives way", () => {
   const query = { ...defaultQuery("t"), bucket: "1s" };
   expect(bucketOf(query, { from: NOW - DAY, to: NOW })).toBe("10m");
   expect(bucketOf(query, { from: NOW - 60_000, to: NOW })).toBe("1s");
+  expect(bucketOf(query, { from: NOW - 199 * DAY, to: NOW })).toBe("1d");
+  expect(bucketOf(query, { from: NOW - 500 * DAY, to: NOW })).toBe("7d");
 });
 
 test("steps keep the length", () => {

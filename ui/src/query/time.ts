@@ -102,9 +102,18 @@ function wholeOf({ first_time, last_time }: Table, now: number): Range {
   };
 }
 
+const DAYS_MOST = 366;
+
+/** Days are drawn as such up to a year, rather than as a few weeks. */
+function automaticBucket({ from, to }: Range): string {
+  const fits = bucketFor(to - from, BUCKETS);
+  const isLong = (durationMs(fits) ?? 0) > DAY_MS;
+  return isLong && (to - from) / DAY_MS <= DAYS_MOST ? "1d" : fits;
+}
+
 /** The length of the time buckets of a query over a range. */
 export function bucketOf(query: Query, range: Range): string {
-  const automatic = bucketFor(range.to - range.from, BUCKETS);
+  const automatic = automaticBucket(range);
   if (query.bucket === "auto") return automatic;
   const tooMany = (range.to - range.from) / (durationMs(query.bucket) ?? 1) > 5000;
   return tooMany ? automatic : query.bucket;

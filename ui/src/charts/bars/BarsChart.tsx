@@ -1,4 +1,4 @@
-import { short } from "../../base/format";
+import { inUnit } from "../../base/units";
 import type { Point } from "../echart-tip";
 import {
   buttonOf,
@@ -50,7 +50,9 @@ export function BarsChart(props: {
                   <b style={{ left: `${before}%` }} aria-hidden="true" />
                 )}
               </span>
-              <span className={styles.value}>{mark.value === null ? "–" : short(mark.value)}</span>
+              <span className={styles.value}>
+                {mark.value === null ? "–" : inUnit(mark.value, measured.unit)}
+              </span>
               {compared && <span className={styles.change}>{changeText(mark, measured)}</span>}
             </div>
           </li>

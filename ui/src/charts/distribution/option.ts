@@ -1,6 +1,7 @@
 // From bars to the picture that ECharts draws.
 
 import { short } from "../../base/format";
+import { roundStep } from "../../base/roundStep";
 import { inUnit, shownAs, type Unit } from "../../base/units";
 import type { Zone } from "../../base/zone";
 import type { ChartOption, ChartTheme } from "../echart";
@@ -8,7 +9,6 @@ import {
   fittingTicks,
   labelledAxis,
   type Plot,
-  roundStep,
   scaleOf,
   textWidth,
   ticksOf,

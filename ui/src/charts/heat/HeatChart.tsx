@@ -1,11 +1,19 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { change, exact, short } from "../../base/format";
+import { change, exact } from "../../base/format";
+import { inUnit, type Unit } from "../../base/units";
 import { timeText, type Zone } from "../../base/zone";
 import type { Range } from "../../query/time";
 import { type Box, BoxGround, type BoxPoint } from "../box-ground";
 import { type ChartOption, type ChartTheme, EChart, useChartTheme, useChartWidth } from "../echart";
 import styles from "../echart.module.css";
-import { fittingTicks, labelledAxis, type Plot, timeTicks, valueAxis } from "../echart-axes";
+import {
+  fittingTicks,
+  labelledAxis,
+  type Plot,
+  timeTicks,
+  unitText,
+  valueAxis,
+} from "../echart-axes";
 import { type Point, Tip } from "../echart-tip";
 import { type Heat, rowValue, strengths } from "./data";
 import { cellColour } from "./ramp";
@@ -20,6 +28,7 @@ export interface HeatBox {
 interface HeatChartProps {
   readonly heat: Heat;
   readonly name: string;
+  readonly unit: Unit | null;
   readonly zone: Zone;
   readonly height: number;
   readonly onPick: (box: HeatBox, point: Point) => void;
@@ -39,11 +48,11 @@ export function HeatChart(props: HeatChartProps) {
 const [TOP, RIGHT, BOTTOM] = [8, 14, 26];
 
 function SizedChart(props: HeatChartProps & { theme: ChartTheme; width: number }) {
-  const { heat, name, zone, height, width, theme, onPick } = props;
+  const { heat, name, unit, zone, height, width, theme, onPick } = props;
   const [place, setPlace] = useState<BoxPoint | null>(null);
   const { option, plot } = useMemo(
-    () => axesOf(heat, { theme, zone, width, height }),
-    [heat, theme, zone, width, height],
+    () => axesOf(heat, { theme, zone, width, height, unit }),
+    [heat, theme, zone, width, height, unit],
   );
   const cell = { x: plot.width / heat.starts.length, y: plot.height / heat.rows };
   const cellOf = ({ x, y }: { x: number; y: number }) => ({
@@ -69,7 +78,7 @@ function SizedChart(props: HeatChartProps & { theme: ChartTheme; width: number }
       at,
     );
   const over = place && cellOf(place);
-  const text = over ? cellText(heat, over, name, zone) : null;
+  const text = over ? cellText(heat, over, { name, unit, zone }) : null;
   return (
     <>
       <EChart option={option} width={width} height={height} label={`${name} over time`} />
@@ -113,7 +122,12 @@ function SizedChart(props: HeatChartProps & { theme: ChartTheme; width: number }
   );
 }
 
-function cellText(heat: Heat, at: { bucket: number; row: number }, name: string, zone: Zone) {
+function cellText(
+  heat: Heat,
+  at: { bucket: number; row: number },
+  of: Pick<HeatChartProps, "name" | "unit" | "zone">,
+) {
+  const { name, unit, zone } = of;
   const start = heat.starts[at.bucket] ?? 0;
   const place = at.bucket * heat.rows + at.row;
   const now = heat.now[place] ?? 0;
@@ -123,7 +137,7 @@ function cellText(heat: Heat, at: { bucket: number; row: number }, name: string,
   const changed = before === undefined ? [] : [change(now, before) ?? (now > 0 ? "new" : "–")];
   return {
     head,
-    note: `${name} ${short(low)} – ${short(high)}`,
+    note: `${name} ${inUnit(low, unit)} – ${inUnit(high, unit)}`,
     now: `${exact(now)} events`,
     values: [`${exact(now)} events`, ...changed],
   };
@@ -131,15 +145,15 @@ function cellText(heat: Heat, at: { bucket: number; row: number }, name: string,
 
 function axesOf(
   heat: Heat,
-  look: { theme: ChartTheme; zone: Zone; width: number; height: number },
+  look: { theme: ChartTheme; zone: Zone; width: number; height: number; unit: Unit | null },
 ): { option: ChartOption; plot: Plot } {
-  const { theme, zone, width, height } = look;
+  const { theme, zone, width, height, unit } = look;
   const { cut, lowest, rows } = heat;
   const low = lowest * cut.step;
   const high = (lowest + rows) * cut.step;
   const step = cut.log ? 1 : cut.step * Math.max(1, Math.round(rows / 5));
   const scale = { min: low, max: high, step };
-  const axis = valueAxis(scale, theme, cut.log ? (at) => short(10 ** at) : undefined);
+  const axis = valueAxis(scale, theme, cut.log ? (at) => inUnit(10 ** at, unit) : unitText(unit));
   const plot = {
     left: axis.room,
     top: TOP,

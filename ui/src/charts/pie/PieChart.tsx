@@ -1,5 +1,6 @@
 import { useState } from "react";
-import { percent, short } from "../../base/format";
+import { percent } from "../../base/format";
+import { inUnit } from "../../base/units";
 import type { Point } from "../echart-tip";
 import { buttonOf, changeText, type Mark, type Measured, markText, useMarkTip } from "../marks";
 import { ringPath, type Slice, slicesOf } from "./layout";
@@ -59,7 +60,7 @@ export function PieChart(props: {
           />
         ))}
         <text y={2} fontSize={19} fontWeight={600}>
-          {short(whole)}
+          {inUnit(whole, measured.unit)}
         </text>
         <text y={16} fontSize={9}>
           {measured.label.length > 20 ? "in all" : measured.label}
@@ -79,7 +80,7 @@ export function PieChart(props: {
               {mark.label}
             </span>
             <span>{percent(share)}</span>
-            <span>{short(mark.value ?? 0)}</span>
+            <span>{inUnit(mark.value ?? 0, measured.unit)}</span>
             {compared && <span>{changeText(mark, measured)}</span>}
           </div>
         ))}

@@ -1,5 +1,5 @@
 import { OTHER_COLOUR, strokesOf } from "../../base/colours";
-import { short } from "../../base/format";
+import { inUnit } from "../../base/units";
 import { useChartWidth } from "../echart";
 import type { Point } from "../echart-tip";
 import { buttonOf, changeText, type Mark, type Measured, markText, useMarkTip } from "../marks";
@@ -96,7 +96,7 @@ function NodeText(props: { node: StageNode; mark: Mark; measured: Measured; last
       dy="0.35em"
       textAnchor={isLast ? "end" : "start"}
     >
-      {name} {short(node.value)}
+      {name} {inUnit(node.value, measured.unit)}
       {changed === null ? "" : ` ${changed}`}
     </text>
   );

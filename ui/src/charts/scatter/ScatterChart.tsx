@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { exactly, short } from "../../base/format";
+import { exactly } from "../../base/format";
+import { inUnit, type Unit } from "../../base/units";
 import { type Box, BoxGround, type BoxPoint } from "../box-ground";
 import { type ChartTheme, EChart, useChartTheme, useChartWidth } from "../echart";
 import styles from "../echart.module.css";
@@ -9,6 +10,7 @@ import {
   type Plot,
   ticksOf,
   tickText,
+  unitText,
   valueAxis,
 } from "../echart-axes";
 import { Tip, type Point as WindowPoint } from "../echart-tip";
@@ -29,9 +31,15 @@ export interface DotBox {
   readonly y: readonly [number, number];
 }
 
+export interface Units {
+  readonly x: Unit | null;
+  readonly y: Unit | null;
+}
+
 interface ScatterProps {
   readonly dots: readonly Dot[];
   readonly names: { readonly x: string; readonly y: string };
+  readonly units: Units;
   readonly height: number;
   readonly onBox: (box: DotBox, point: WindowPoint) => void;
   readonly onDot: (dot: Dot, point: WindowPoint) => void;
@@ -52,11 +60,11 @@ const [TOP, RIGHT, BOTTOM] = [10, 14, 26];
 const NEAR = 14;
 
 function Sized(props: ScatterProps & { theme: ChartTheme; width: number }) {
-  const { dots, names, height, width, theme, onBox, onDot } = props;
+  const { dots, names, units, height, width, theme, onBox, onDot } = props;
   const [place, setPlace] = useState<BoxPoint | null>(null);
   const picture = useMemo(
-    () => pictureOf(dots, theme, width, height),
-    [dots, theme, width, height],
+    () => pictureOf(dots, { x: units.x, y: units.y }, theme, width, height),
+    [dots, units.x, units.y, theme, width, height],
   );
   const { plot, x, y, option } = picture;
   const xOf = (dot: Dot) => partOf(x, dot.x) * plot.width;
@@ -134,6 +142,7 @@ interface Picture {
 
 function pictureOf(
   dots: readonly Dot[],
+  units: Units,
   theme: ChartTheme,
   width: number,
   height: number,
@@ -146,8 +155,9 @@ function pictureOf(
     dots.map((dot) => dot.x),
     Math.max(3, width / 120),
   );
-  const written = (axis: Axis) => (axis.log ? (at: number) => short(10 ** at) : undefined);
-  const { option: yAxis, room } = valueAxis(y.scale, theme, written(y));
+  const written = (axis: Axis, unit: Unit | null) =>
+    axis.log ? (at: number) => inUnit(10 ** at, unit) : unitText(unit);
+  const { option: yAxis, room } = valueAxis(y.scale, theme, written(y, units.y));
   const plot = {
     left: room,
     top: TOP,
@@ -156,7 +166,7 @@ function pictureOf(
   };
   const { min, max, step } = x.scale;
   const values = ticksOf(min, max, step);
-  const text = written(x) ?? tickText(values);
+  const text = written(x, units.x) ?? tickText(values);
   const ticks = values.map((at) => ({ at, text: text(at), bold: false }));
   const fitting = fittingTicks(ticks, [min, max], plot, RIGHT, theme.font);
   const option = {

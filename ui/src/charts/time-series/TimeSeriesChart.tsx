@@ -6,6 +6,7 @@ import styles from "../echart.module.css";
 import { Bins, type Hover, type Selection } from "../echart-bins";
 import type { Point } from "../echart-tip";
 import type { Series, TimeSeries } from "./data";
+import type { TimeMark } from "./markLines";
 import { type Drawn, heightOf, largest, nearestTo, type Picture, pictureOf } from "./option";
 import { bucketText, SeriesTip, sortedAt, spokenBucket } from "./SeriesTip";
 import { lengthWords } from "./words";
@@ -25,6 +26,12 @@ interface TimeSeriesChartProps {
   readonly hidden: ReadonlySet<string>;
   /** The key of the series that stands out. */
   readonly highlighted: string | null;
+  /** Whether heights are logarithms. */
+  readonly log?: boolean;
+  /** The series that the scale reaches over; left out, those that are drawn. */
+  readonly scaleBy?: readonly Series[];
+  /** Drawn as vertical lines. */
+  readonly marks?: readonly TimeMark[];
   /** A drag selected a time. */
   readonly onBrush: (range: Range, point: Point) => void;
   /** A click on a line, or on a bucket. `point` is in the window. */
@@ -46,12 +53,16 @@ export function TimeSeriesChart(props: TimeSeriesChartProps) {
 const NEAR = 24;
 const DOTS = 12;
 
+const NO_MARKS: readonly TimeMark[] = [];
+
 function SizedChart(props: TimeSeriesChartProps & { theme: ChartTheme; width: number }) {
   const { series: chart, zone, hidden, highlighted, theme, width, height } = props;
-  const picture = useMemo(
-    () => pictureOf(chart, { theme, zone, width, height, hidden, highlighted }),
-    [chart, theme, zone, width, height, hidden, highlighted],
-  );
+  const { log = false, scaleBy = chart.series, marks = NO_MARKS } = props;
+  const isScaled = props.scaleBy !== undefined;
+  const picture = useMemo(() => {
+    const look = { theme, zone, width, height, hidden, highlighted, log, marks };
+    return pictureOf(chart, isScaled ? { ...look, scaleBy } : look);
+  }, [chart, theme, zone, width, height, hidden, highlighted, log, marks, isScaled, scaleBy]);
   const [hover, setHover] = useState<Hover | null>(null);
   const { plot, drawn } = picture;
   const bins = chart.starts.length;

@@ -121,7 +121,7 @@ export function seriesOf(
   return {
     label: measureLabel(measure),
     additive,
-    unit: measureUnit(measure),
+    unit: measureUnit(measure, resolved.columns),
     estimated: isEstimated(measure),
     range,
     step,

@@ -9,11 +9,11 @@ import {
   type Plot,
   type Scale,
   timeTicks,
-  unitScale,
-  unitText,
   valueAxis,
 } from "../echart-axes";
 import { chartStrokes, type Series, type TimeSeries, type Values } from "./data";
+import { allOnAxis, axisText, heightScale, onAxis } from "./height";
+import { markLines, type TimeMark } from "./markLines";
 
 export interface Look {
   readonly theme: ChartTheme;
@@ -22,6 +22,11 @@ export interface Look {
   readonly height: number;
   readonly hidden: ReadonlySet<string>;
   readonly highlighted: string | null;
+  /** Whether heights are logarithms. */
+  readonly log?: boolean;
+  /** The series that the scale reaches over; left out, those that are drawn. */
+  readonly scaleBy?: readonly Series[];
+  readonly marks?: readonly TimeMark[];
 }
 
 /** A series with how its line is drawn. */
@@ -37,6 +42,7 @@ export interface Picture {
   readonly plot: Plot;
   readonly scale: Scale;
   readonly drawn: Drawn[];
+  readonly log: boolean;
 }
 
 /** Room around the plot: half a line of text above, the labels of the time below. */
@@ -47,8 +53,13 @@ const RIGHT = 14;
 /** The whole picture of a time series chart. */
 export function pictureOf(chart: TimeSeries, look: Look): Picture {
   const drawn = drawnOf(chart, look);
-  const scale = heightScale(chart, drawn, look);
-  const { option: yAxis, room } = valueAxis(scale, look.theme, unitText(chart.unit));
+  const scale = heightScale(
+    chart,
+    look.scaleBy ?? drawn.map(({ series }) => series),
+    look.height,
+    look.log === true,
+  );
+  const { option: yAxis, room } = valueAxis(scale, look.theme, axisText(chart, look.log === true));
   const plot = {
     left: room,
     top: TOP,
@@ -77,9 +88,9 @@ export function pictureOf(chart: TimeSeries, look: Look): Picture {
     grid: { ...plot, outerBoundsMode: "none" },
     xAxis: labelledAxis(from, to, fitting, look.theme),
     yAxis,
-    series: [days, ...lines],
+    series: [days, markLines(look.marks ?? [], look.theme), ...lines],
   };
-  return { option, plot, scale, drawn };
+  return { option, plot, scale, drawn, log: look.log === true };
 }
 
 function drawnOf(chart: TimeSeries, look: Look): Drawn[] {
@@ -87,23 +98,6 @@ function drawnOf(chart: TimeSeries, look: Look): Drawn[] {
   const shown = chart.series.filter(({ key }) => !look.hidden.has(key));
   const plain = { colour: look.theme.dimmed, dashes: null };
   return shown.map((series) => ({ series, ...(strokes.get(series.key) ?? plain) }));
-}
-
-function heightScale(chart: TimeSeries, drawn: Drawn[], look: Look): Scale {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  const reach = (values: Values | null) => {
-    for (const value of values ?? []) {
-      if (value === null) continue;
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-  };
-  for (const { series } of drawn) {
-    reach(series.values);
-    reach(series.before);
-  }
-  return unitScale(chart.unit, low, high, look.height < 200 ? 3 : 4, chart.additive);
 }
 
 /** A point in the middle of each bucket. */
@@ -168,14 +162,14 @@ function linesOf(
     width: strong ? 2.5 : 1.5,
     opacity,
     type: dashes ? [...dashes] : "solid",
-    area: of === 1 && chart.additive ? 0.1 : 0,
+    area: of === 1 && chart.additive && !look.log ? 0.1 : 0,
     // The largest series are drawn on top, the highlighted one above all.
     z: strong ? 1000 : 100 - place,
   };
   const filling = { ...style, opacity: opacity * 0.55, type: [4, 4] };
   const lines = [
-    ...bandOf(chart, series, style),
-    ...withEnds(chart, series.values, style, filling),
+    ...bandOf(chart, series, style, look.log === true),
+    ...withEnds(chart, allOnAxis(series.values, look.log === true), style, filling),
   ];
   if (!series.before) return lines;
   const earlier: Style = {
@@ -188,11 +182,17 @@ function linesOf(
     z: style.z - 50,
   };
   const end = { ...earlier, opacity: opacity * 0.45 };
-  return [...withEnds(chart, series.before, earlier, end), ...lines];
+  return [...withEnds(chart, allOnAxis(series.before, look.log === true), earlier, end), ...lines];
 }
 
 /** The band in which the values are with 95 % confidence, where it is wider than the line. */
-function bandOf(chart: TimeSeries, { low, high }: Series, { id, colour, opacity, z }: Style) {
+function bandOf(
+  chart: TimeSeries,
+  series: Series,
+  { id, colour, opacity, z }: Style,
+  log: boolean,
+) {
+  const [low, high] = [allOnAxis(series.low, log), allOnAxis(series.high, log)];
   const isWide = low.some((it, at) => it !== null && it < (high[at] ?? it));
   if (!isWide) return [];
   const from = chart.starts[0] ?? 0;
@@ -277,8 +277,9 @@ export function nearestTo(
 }
 
 /** How far below the plot's top a value is drawn, in pixels. */
-export function heightOf(value: number, { plot, scale }: Picture): number {
-  return plot.height * (1 - (value - scale.min) / (scale.max - scale.min));
+export function heightOf(value: number, { plot, scale, log }: Picture): number {
+  const height = onAxis(value, log) ?? scale.min;
+  return plot.height * (1 - (height - scale.min) / (scale.max - scale.min));
 }
 
 /** The largest value of the chart in words. */

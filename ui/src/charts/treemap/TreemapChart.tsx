@@ -1,5 +1,6 @@
 import { textOn } from "../../base/colours";
-import { change, SKETCH_STEP, short } from "../../base/format";
+import { change, SKETCH_STEP } from "../../base/format";
+import { inUnit } from "../../base/units";
 import { useChartWidth } from "../echart";
 import type { Point } from "../echart-tip";
 import { buttonOf, type Mark, type Measured, markText, useMarkTip } from "../marks";
@@ -41,7 +42,7 @@ export function TreemapChart(props: {
             {tile.width > 28 && tile.height > 15 && <span>{tile.label}</span>}
             {tile.isLeaf && tile.width > 44 && tile.height > 34 && (
               <small>
-                {short(mark.value ?? 0)} {changed(mark, measured)}
+                {inUnit(mark.value ?? 0, measured.unit)} {changed(mark, measured)}
               </small>
             )}
           </div>

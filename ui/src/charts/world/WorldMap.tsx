@@ -1,6 +1,7 @@
 import { useComputedColorScheme } from "@mantine/core";
 import { useMemo, useState } from "react";
-import { counted, short } from "../../base/format";
+import { counted } from "../../base/format";
+import { inUnit } from "../../base/units";
 import type { Point } from "../echart-tip";
 import { cellColour } from "../heat/ramp";
 import { buttonOf, changeText, type Mark, type Measured, markText, useMarkTip } from "../marks";
@@ -90,7 +91,7 @@ export function WorldMap(props: {
           Not on the map:
           {unplaced.slice(0, all ? undefined : UNPLACED).map((mark) => (
             <span key={mark.key} {...pressable(mark)}>
-              {mark.label} {short(mark.value ?? 0)}
+              {mark.label} {inUnit(mark.value ?? 0, measured.unit)}
               {measured.shift === "" ? "" : ` ${changeText(mark, measured)}`}
             </span>
           ))}

@@ -2,7 +2,7 @@ import { Group, Paper, SimpleGrid, Stack, Text } from "@mantine/core";
 import { numberOf } from "../../api/client";
 import type { Answer } from "../../api/types";
 import { exactly, percent } from "../../base/format";
-import { inUnit, unitOfName } from "../../base/units";
+import { inUnit, unitOfColumn } from "../../base/units";
 import { DistributionChart } from "../../charts/distribution/DistributionChart";
 import type { Spread } from "../../charts/distribution/data";
 import { cellText } from "../../explore/CellText";
@@ -92,8 +92,8 @@ function Chart(props: {
 }) {
   const { spread, marks, height, picks, title, of } = props;
   const { column, bins, bounds } = of;
-  const { openMenu } = useExplore();
-  const unit = unitOfName(column);
+  const { columns, openMenu } = useExplore();
+  const unit = unitOfColumn(columns, column);
   const pick = (
     range: { from: number; to: number; closed: boolean },
     point: { x: number; y: number },
@@ -134,7 +134,8 @@ const SHOWN = ["smallest", "p05", "p25", "p50", "p75", "p95", "p99", "largest", 
 /** The percentiles of now, and beneath them those of before. */
 function Percentiles(props: { column: string; now: Statistics; before: Statistics | null }) {
   const { column, now, before } = props;
-  const unit = unitOfName(column);
+  const { columns } = useExplore();
+  const unit = unitOfColumn(columns, column);
   const text = (of: Statistics, name: string) => {
     const number = numberOf(of(name));
     return number === null ? "–" : inUnit(number, unit);

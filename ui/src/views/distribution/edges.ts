@@ -1,7 +1,7 @@
 // Where the bars of a distribution begin and end: at round numbers, so that no bar is cut by the
 // range that is asked.
 
-import { roundStep } from "../../charts/echart-axes";
+import { roundStep } from "../../base/roundStep";
 
 /** From here on, p99 over p50, equal bars put nearly all values into the first one. */
 export const LONG_TAIL = 30;

@@ -27,3 +27,12 @@ it("keeps the digits of large numbers, and has no bounds without values", () => 
   expect(boundsOf(one, true)).toMatchObject({ least: large, most: large });
   expect(boundsOf(answerOf([null, null, null, null, null, null]), true)).toBeNull();
 });
+
+it("shows percentiles of whole numbers as whole ones", () => {
+  const percentile = (whole: boolean, cell: Cell) =>
+    statisticsOf(answerOf([1, 9, 1.008, cell, 9, whole])).now("p50");
+  expect(percentile(true, 5.031)).toBe(5);
+  expect(percentile(false, 5.031)).toBe(5.031);
+  expect(percentile(true, "123456789012345678901")).toBe("123456789012345678901");
+  expect(percentile(true, null)).toBeNull();
+});

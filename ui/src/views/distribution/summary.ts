@@ -9,13 +9,19 @@ import { percentileBound } from "./percentileBounds";
 /** The cells of one side by the names of the statistics. */
 export type Statistics = (name: string) => Cell;
 
+const PERCENTILE = /^p\d+$/;
+
+/** An estimate of whole numbers is whole, too: 5, not 5.031. */
+const wholeOf = (cell: Cell): Cell => (typeof cell === "number" ? Math.round(cell) : cell);
+
 /** The statistics of each side; `before` is null where nothing is compared. */
 export function statisticsOf(answer: Answer): { now: Statistics; before: Statistics | null } {
   const { now, before } = sides(answer);
-  const reader =
-    (row: Cell[] | undefined): Statistics =>
-    (name) =>
-      row?.[columnIndex(answer, name)] ?? null;
+  const reader = (row: Cell[] | undefined): Statistics => {
+    const cell = (name: string) => row?.[columnIndex(answer, name)] ?? null;
+    const whole = cell("whole") === true;
+    return (name) => (whole && PERCENTILE.test(name) ? wholeOf(cell(name)) : cell(name));
+  };
   return { now: reader(now[0]?.[0]), before: before ? reader(before[0]?.[0]) : null };
 }
 

@@ -9,7 +9,7 @@ import { sides, useAnswer } from "../../explore/answers";
 import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { withFilter } from "../../query/edit";
-import { measureLabel } from "../../query/measure";
+import { measureLabel, measureUnit } from "../../query/measure";
 import { EVENTS } from "../../query/spec";
 import { withOption } from "../../query/viewManifest";
 import { PATH, pathOf } from "./options";
@@ -63,7 +63,7 @@ function countsOf(answer: Answer, spec: QuerySpec) {
 }
 
 function Flame({ answer, column }: { answer: Answer; column: string }) {
-  const { query, openMenu } = useExplore();
+  const { query, columns, openMenu } = useExplore();
   const frames = useMemo(() => framesOf(answer), [answer]);
   const [root] = frames;
   if (!root) {
@@ -97,6 +97,7 @@ function Flame({ answer, column }: { answer: Answer; column: string }) {
         frames={frames}
         measured={{
           label: measureLabel(query.measures[0] ?? ""),
+          unit: measureUnit(query.measures[0] ?? "", columns),
           additive: true,
           estimated: false,
           shift: compared ? query.compare : "",

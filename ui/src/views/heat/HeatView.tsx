@@ -2,7 +2,7 @@ import { Group, Paper, SegmentedControl, Select, Skeleton, Text } from "@mantine
 import { useEffect, useMemo } from "react";
 import type { Answer, QuerySpec } from "../../api/types";
 import { durationMs, durationWords } from "../../base/duration";
-import { short } from "../../base/format";
+import { inUnit, unitOfColumn } from "../../base/units";
 import { timeText } from "../../base/zone";
 import type { Point } from "../../charts/echart-tip";
 import { type Cut, heatOf } from "../../charts/heat/data";
@@ -87,6 +87,7 @@ function NoValues({ column }: { column: string }) {
 function Cells({ answer, cut, column }: { answer: Answer; cut: Cut; column: string }) {
   const { resolved, zone, openMenu } = useExplore();
   const height = useChartHeight(HEIGHT);
+  const unit = unitOfColumn(resolved.columns, column);
   const { range, start, bucket } = seriesRange(resolved);
   const heat = useMemo(() => {
     const length = durationMs(bucket) || 1000;
@@ -100,7 +101,7 @@ function Cells({ answer, cut, column }: { answer: Answer; cut: Cut; column: stri
     const to: Filter = { column, operator: "<", values: [bound(box.to)] };
     const time = `${timeText(box.range.from, zone).slice(0, 16)} – ${timeText(box.range.to, zone).slice(11, 16)}`;
     openMenu({
-      label: `${column} ${short(box.from)} – ${short(box.to)}, ${time}`,
+      label: `${column} ${inUnit(box.from, unit)} – ${inUnit(box.to, unit)}, ${time}`,
       picks: [],
       range: { from: Math.max(box.range.from, range.from), to: Math.min(box.range.to, range.to) },
       point,
@@ -110,7 +111,7 @@ function Cells({ answer, cut, column }: { answer: Answer; cut: Cut; column: stri
   };
   return (
     <Paper withBorder p="xs">
-      <HeatChart heat={heat} name={column} zone={zone} height={height} onPick={pick} />
+      <HeatChart heat={heat} name={column} unit={unit} zone={zone} height={height} onPick={pick} />
       <Text size="xs" c="dimmed" mt={4}>
         {heat.before
           ? "Blue cells have more events than at the compared time, orange ones fewer."

@@ -2,7 +2,7 @@
 
 import { numberOf } from "../../api/client";
 import type { Answer, QuerySpec } from "../../api/types";
-import { roundStep } from "../../charts/echart-axes";
+import { roundStep } from "../../base/roundStep";
 import type { Cut } from "../../charts/heat/data";
 import { baseSpec, compareOf, EVENTS, type ResolvedQuery, seriesRange } from "../../query/spec";
 import { quoteName } from "../../query/sql";

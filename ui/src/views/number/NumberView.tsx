@@ -1,12 +1,13 @@
 import { Paper, SimpleGrid, Stack, Text, UnstyledButton } from "@mantine/core";
 import { numberOf } from "../../api/client";
 import type { Answer, Cell, QuerySpec } from "../../api/types";
-import { change, exact, SKETCH_STEP, short } from "../../base/format";
+import { change, exact, SKETCH_STEP } from "../../base/format";
+import { inUnit } from "../../base/units";
 import { type Series, seriesOf } from "../../charts/time-series/data";
 import { sides, useAnswer } from "../../explore/answers";
 import { pointOf, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
-import { isEstimated, measureLabel } from "../../query/measure";
+import { isEstimated, measureLabel, measureUnit } from "../../query/measure";
 import { beforeText } from "../../query/query";
 import { sparkPath } from "./sparkline";
 import { numberQuery, wholeSpec } from "./spec";
@@ -50,6 +51,7 @@ function BigNumber(props: {
   const series = course && seriesOf(course, numberQuery(resolved), at).series[0];
   const step = isEstimated(measure) ? SKETCH_STEP : 0;
   const label = measureLabel(measure);
+  const unit = measureUnit(measure, resolved.columns);
   return (
     <Paper withBorder p="lg" style={{ overflow: "hidden" }}>
       <Stack gap={2}>
@@ -63,14 +65,14 @@ function BigNumber(props: {
           title={textOf(value, exact)}
           onClick={(event) => openMenu({ label, picks: [], point: pointOf(event) })}
         >
-          {textOf(value, (it) => short(Number(it)))}
+          {textOf(value, (it) => inUnit(Number(it), unit))}
         </UnstyledButton>
         {earlier !== null && (
           <Text size="md" className="numbers" title={textOf(earlier, exact)}>
             {change(numberOf(value), numberOf(earlier), step) ?? "–"}
             <Text span c="dimmed">
               {" "}
-              from {textOf(earlier, (it) => short(Number(it)))}, {beforeText(query.compare)}
+              from {textOf(earlier, (it) => inUnit(Number(it), unit))}, {beforeText(query.compare)}
             </Text>
           </Text>
         )}

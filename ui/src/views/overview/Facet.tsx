@@ -100,7 +100,8 @@ function FacetValue(props: {
   onPick: (event: React.MouseEvent) => void;
 }) {
   const { row, text, measure, share, moved, onPick } = props;
-  const unit = measureUnit(measure);
+  const { columns } = useExplore();
+  const unit = measureUnit(measure, columns);
   const { now, before, few } = row;
   const isNew = moved !== null && before === null && now !== null;
   return (

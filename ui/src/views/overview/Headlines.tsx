@@ -23,9 +23,9 @@ export function Headlines(props: { measures: readonly Measure[]; answer: Answer 
 
 function Headline(props: { measure: Measure; at: number; answer: Answer | undefined }) {
   const { measure, at, answer } = props;
-  const { query, commit } = useExplore();
+  const { query, columns, commit } = useExplore();
   const shown = query.measures[0] === measure;
-  const unit = measureUnit(measure);
+  const unit = measureUnit(measure, columns);
   const both = answer && sides(answer);
   const column = both?.before ? at + 1 : at;
   const [row] = both?.now[0] ?? [];

@@ -2,7 +2,7 @@ import { Group, Paper, Skeleton, Text, UnstyledButton } from "@mantine/core";
 import { numberOf } from "../../api/client";
 import type { Column } from "../../api/types";
 import { count } from "../../base/format";
-import { inUnit, unitOfName } from "../../base/units";
+import { inUnit, unitOfColumn } from "../../base/units";
 import { type Bar, spreadOf } from "../../charts/distribution/data";
 import { useAnswer } from "../../explore/answers";
 import { pointOf, useExplore } from "../../explore/context";
@@ -20,7 +20,7 @@ export function NumberFacet({ column }: { column: Column }) {
   const ready = has && !summary.isPlaceholderData;
   const spread = useAnswer(ready ? barsSpec(resolved, column.name, { p1, p50, p99 }) : null);
   const bars = spread.data ? spreadOf(spread.data).bars : [];
-  const unit = unitOfName(column.name);
+  const unit = unitOfColumn([column], column.name);
   const distribution = views.find(({ kind }) => kind === "distribution");
   return (
     <Paper withBorder p="sm" data-testid={`facet-${column.name}`}>
@@ -55,8 +55,8 @@ export function NumberFacet({ column }: { column: Column }) {
 
 function MiniBar(props: { column: string; bar: Bar; bars: readonly Bar[] }) {
   const { column, bar, bars } = props;
-  const { openMenu } = useExplore();
-  const unit = unitOfName(column);
+  const { columns, openMenu } = useExplore();
+  const unit = unitOfColumn(columns, column);
   const tallest = Math.max(1, ...bars.map(({ now }) => now));
   const closed = bar === bars.at(-1) || bar.from === bar.to;
   const from: Filter = { column, operator: ">=", values: [String(bar.from)] };

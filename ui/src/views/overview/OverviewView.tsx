@@ -26,7 +26,7 @@ import { withView } from "../../query/viewManifest";
 import { ProblemCard } from "../../widgets/ProblemCard";
 import { SampleRows } from "../samples/SampleRows";
 import { samplesSpec } from "../samples/spec";
-import { MeasureChart } from "../time/TimeView";
+import { MeasureChart } from "../time/MeasureChart";
 import { Facet } from "./Facet";
 import { Headlines } from "./Headlines";
 import { headlines } from "./headlines";
@@ -58,7 +58,7 @@ export function OverviewView({ spec }: { spec: QuerySpec }) {
     <Stack gap="lg">
       {some && <Headlines measures={totalled} answer={totals.data} />}
       <ViewFrame title={titleOf(drawn)} spec={spec} result={overTime} height={220}>
-        {(answer) => <MeasureChart answer={answer} at={0} height={220} bare of={drawn} />}
+        {(answer) => <MeasureChart answer={answer} at={0} height={220} of={drawn} />}
       </ViewFrame>
       {some && (
         <>

@@ -2,7 +2,7 @@
 // names and types of its columns.
 
 import type { Column } from "../../api/types";
-import { unitOfName } from "../../base/units";
+import { unitOfColumn } from "../../base/units";
 import { type Measure, measure, shareOf } from "../../query/measure";
 import { EVENTS } from "../../query/spec";
 import { quoteName } from "../../query/sql";
@@ -43,7 +43,7 @@ function mayBeStatus({ min, max }: Column): boolean {
 
 function latency(columns: readonly Column[]): Measure | null {
   const numbers = columns.filter((it) => it.type === "number");
-  const times = numbers.filter((it) => TIME_UNITS.includes(unitOfName(it.name)));
+  const times = numbers.filter((it) => TIME_UNITS.includes(unitOfColumn(columns, it.name)));
   const column = times.find((it) => DURATION.test(it.name)) ?? times[0];
   const named = column ?? numbers.find((it) => DURATION.test(it.name));
   return named ? measure("p95", named.name) : null;

@@ -1,9 +1,10 @@
 import { Stack, Table, Text, UnstyledButton, useComputedColorScheme } from "@mantine/core";
 import type { QuerySpec } from "../../api/types";
-import { change, counted, exactly, SKETCH_STEP, short } from "../../base/format";
+import { change, counted, exactly, SKETCH_STEP } from "../../base/format";
+import { inUnit } from "../../base/units";
 import { FEW } from "../../charts/marks";
 import { pointOf, useExplore } from "../../explore/context";
-import { isAdditive, isEstimated, measureLabel } from "../../query/measure";
+import { isAdditive, isEstimated, measureLabel, measureUnit } from "../../query/measure";
 import { GroupsFrame } from "../shared/GroupsFrame";
 import { type GroupRow, type Groups, sharesRows, type Value } from "../shared/groups";
 import { useGroupMarks } from "../shared/useGroupMarks";
@@ -185,7 +186,8 @@ function PivotCell(props: {
   picksOfRow: PicksOfRow;
 }) {
   const { row, at, measure, most, compared, label, picksOfRow } = props;
-  const { openMenu } = useExplore();
+  const { columns, openMenu } = useExplore();
+  const unit = measureUnit(measure, columns);
   const dark = useComputedColorScheme("light") === "dark";
   if (!row) return <Table.Td />;
   const value = row.values[at] ?? { now: null, before: null };
@@ -203,7 +205,7 @@ function PivotCell(props: {
       <UnstyledButton
         fz="xs"
         className="value"
-        aria-label={`${label}: ${value.now === null ? "none" : short(value.now)}`}
+        aria-label={`${label}: ${value.now === null ? "none" : inUnit(value.now, unit)}`}
         onClick={(event) => openMenu({ label, picks: picksOfRow(row), point: pointOf(event) })}
       >
         <ValueText value={value} compared={compared} measure={measure} />
@@ -214,12 +216,14 @@ function PivotCell(props: {
 
 function ValueText(props: { value: Value; compared: boolean; measure: string }) {
   const { value, compared, measure } = props;
+  const { columns } = useExplore();
+  const unit = measureUnit(measure, columns);
   const step = isEstimated(measure) ? SKETCH_STEP : 0;
   const isNew = (value.before ?? 0) === 0 && (value.now ?? 0) !== 0;
   const changed = change(value.now, value.before, step) ?? (isNew ? "new" : "–");
   return (
     <>
-      {value.now === null ? "–" : short(value.now)}
+      {value.now === null ? "–" : inUnit(value.now, unit)}
       {compared && (
         <Text span fz={10} c="dimmed" ml={6}>
           {changed}

@@ -3,15 +3,17 @@ import { useState } from "react";
 import type { Answer, Cell } from "../../api/types";
 import { useExplore } from "../../explore/context";
 import { withRange } from "../../query/time";
+import { urlOf } from "../../query/url";
 import { withView } from "../../query/viewManifest";
+import { copyText } from "../../widgets/clipboard";
 import { rowObject } from "./sampleTable";
 
 /** Half of the time around a row whose rows are its context. */
 const AROUND_MS = 30_000;
 
-/** What can be done with a row as a whole: the rows around it, whatever is filtered; and its JSON. */
+/** What can be done with a row as a whole: the rows around it, whatever is filtered; a link to it; its JSON. */
 export function RowTools({ row, answer }: { row: Cell[]; answer: Answer }) {
-  const { query, commit } = useExplore();
+  const { query, views, commit } = useExplore();
   const [copied, setCopied] = useState(false);
   const time = row[answer.columns.findIndex(({ type }) => type === "time")];
   const at = typeof time === "string" ? Date.parse(time) : Number.NaN;
@@ -21,14 +23,23 @@ export function RowTools({ row, answer }: { row: Cell[]; answer: Answer }) {
     commit(withView(all, "samples"));
   };
   const copy = async () => {
-    await navigator.clipboard?.writeText(JSON.stringify(rowObject(row, answer), null, 2));
-    setCopied(true);
+    setCopied(await copyText(JSON.stringify(rowObject(row, answer), null, 2)));
+  };
+  const link = () => {
+    const alone = { ...withRange(query, { from: at, to: at + 1 }), refresh: "" };
+    const address = urlOf(withView(alone, "samples"), views);
+    void copyText(`${window.location.origin}/${address}`, "Copied a link to this row");
   };
   return (
     <Group gap="xs" className="row-tools">
       {!Number.isNaN(at) && (
         <Button size="compact-xs" variant="default" onClick={around}>
           Rows around this one
+        </Button>
+      )}
+      {!Number.isNaN(at) && (
+        <Button size="compact-xs" variant="default" onClick={link}>
+          Copy link
         </Button>
       )}
       <Button size="compact-xs" variant="default" onClick={() => void copy()}>

@@ -7,8 +7,8 @@ import { ViewFrame } from "../../explore/ViewFrame";
 import { LIMIT_MAX } from "../../query/query";
 import type { ResolvedQuery } from "../../query/spec";
 import { optionOf, withOption } from "../../query/viewManifest";
+import { MeasureChart } from "../time/MeasureChart";
 import { timeSpec } from "../time/spec";
-import { MeasureChart } from "../time/TimeView";
 import { FIELDS, fieldNames, fieldsText } from "./options";
 import { SampleRows } from "./SampleRows";
 
@@ -59,7 +59,7 @@ function CountOverTime() {
   return (
     <div style={{ minHeight: HISTOGRAM_HEIGHT + 30 }}>
       {result.data && (
-        <MeasureChart answer={result.data} at={0} height={HISTOGRAM_HEIGHT} bare of={drawn} />
+        <MeasureChart answer={result.data} at={0} height={HISTOGRAM_HEIGHT} of={drawn} />
       )}
     </div>
   );

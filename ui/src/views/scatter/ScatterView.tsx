@@ -3,7 +3,8 @@ import { useEffect, useMemo } from "react";
 import { numberOf } from "../../api/client";
 import type { Answer, Cell, QuerySpec } from "../../api/types";
 import { OTHER_COLOUR, strokesOf } from "../../base/colours";
-import { counted, short } from "../../base/format";
+import { counted } from "../../base/format";
+import { inUnit, type Unit, unitOfColumn } from "../../base/units";
 import type { Point } from "../../charts/echart-tip";
 import { type Dot, type DotBox, ScatterChart } from "../../charts/scatter/ScatterChart";
 import { useAnswer } from "../../explore/answers";
@@ -85,6 +86,7 @@ function Rows(props: {
       });
     return [...(before ? read(before, true) : []), ...read(answer, false)];
   }, [answer, before, zone]);
+  const units = { x: unitOfColumn(columns, axes.x), y: unitOfColumn(columns, axes.y) };
   const endsOf = (box: DotBox): Filter[] =>
     (["x", "y"] as const).flatMap((axis): Filter[] => {
       const [low, high] = box[axis];
@@ -95,9 +97,10 @@ function Rows(props: {
       ];
     });
   const pickBox = (box: DotBox, point: Point) => {
-    const ends = ([low, high]: readonly [number, number]) => `${short(low)} – ${short(high)}`;
+    const ends = ([low, high]: readonly [number, number], unit: Unit | null) =>
+      `${inUnit(low, unit)} – ${inUnit(high, unit)}`;
     openMenu({
-      label: `${axes.x} ${ends(box.x)}, ${axes.y} ${ends(box.y)}`,
+      label: `${axes.x} ${ends(box.x, units.x)}, ${axes.y} ${ends(box.y, units.y)}`,
       picks: [],
       point,
       narrow: (it) => endsOf(box).reduce(withFilter, it),
@@ -106,7 +109,7 @@ function Rows(props: {
   };
   const pickDot = ({ x, y }: Dot, point: Point) => {
     openMenu({
-      label: `${axes.x} ${short(x)}, ${axes.y} ${short(y)}`,
+      label: `${axes.x} ${inUnit(x, units.x)}, ${axes.y} ${inUnit(y, units.y)}`,
       picks: [pickOf(columns, axes.x, x, "number"), pickOf(columns, axes.y, y, "number")],
       point,
     });
@@ -120,7 +123,14 @@ function Rows(props: {
   }
   return (
     <Paper withBorder p="xs">
-      <ScatterChart dots={dots} names={axes} height={height} onBox={pickBox} onDot={pickDot} />
+      <ScatterChart
+        dots={dots}
+        names={axes}
+        units={units}
+        height={height}
+        onBox={pickBox}
+        onDot={pickDot}
+      />
       <Text size="xs" c="dimmed" mt={4} role="note">
         {counted(answer.rows.length, "stored row")}
         {answer.rows.length >= ROWS_MOST ? ", chosen at random" : ""}

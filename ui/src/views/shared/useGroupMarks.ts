@@ -4,7 +4,7 @@ import type { Mark, Measured } from "../../charts/marks";
 import { cellText } from "../../explore/CellText";
 import { markOf, useExplore } from "../../explore/context";
 import { type PickedValue, picksOf } from "../../query/edit";
-import { isAdditive, isEstimated, measureLabel } from "../../query/measure";
+import { isAdditive, isEstimated, measureLabel, measureUnit } from "../../query/measure";
 import { type GroupRow, type Groups, restOf } from "./groups";
 
 /** Groups as marks of a chart. */
@@ -60,6 +60,7 @@ export function useGroupMarks(groups: Groups, group: readonly string[], at: numb
     marks,
     measured: {
       label: measureLabel(measure),
+      unit: measureUnit(measure, columns),
       additive,
       estimated: isEstimated(measure),
       shift: groups.compared ? query.compare : "",

@@ -84,7 +84,8 @@ function Bars({ answer }: { answer: Answer }) {
           samples: Number.POSITIVE_INFINITY,
           isOther: true,
         }));
-        const measured = { label, additive: false, estimated: false, shift: "", whole: null };
+        const none = { unit: null, shift: "", whole: null };
+        const measured = { label, additive: false, estimated: false, ...none };
         return (
           <Paper key={label} withBorder p="sm">
             <Text size="xs" fw={600} mb={6}>

@@ -8,12 +8,12 @@ import { exactText, numberText, stepOf } from "./MeasureCells";
 
 /** Measures without groups: a large number for each, and what it was before. */
 export function BigNumbers({ totals }: { totals: Totals | null }) {
-  const { query } = useExplore();
+  const { query, columns } = useExplore();
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} data-testid="totals">
       {query.measures.map((measure, at) => {
         const now = totals?.now[at] ?? null;
-        const unit = measureUnit(measure);
+        const unit = measureUnit(measure, columns);
         const before = totals?.before?.[at] ?? null;
         return (
           <Paper key={measure} withBorder p="md">

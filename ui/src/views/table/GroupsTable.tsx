@@ -6,7 +6,7 @@ import { count, counted } from "../../base/format";
 import { cellText } from "../../explore/CellText";
 import { pointOf, useExplore } from "../../explore/context";
 import { picksOf } from "../../query/edit";
-import { measureLabel } from "../../query/measure";
+import { isAdditive, measureLabel } from "../../query/measure";
 import { orderOf } from "../../query/spec";
 import { type GroupRow, type GroupTable, otherMeasures, type Totals } from "./groups";
 import { MeasureCells } from "./MeasureCells";
@@ -17,14 +17,23 @@ export function GroupsTable({ groups, total }: { groups: GroupTable; total: Tota
   const tops = query.measures.map((_, at) =>
     Math.max(0, ...groups.rows.map((row) => numberOf(row.measures[at] ?? null) ?? 0)),
   );
+  const wholes = query.measures.map((measure, at) =>
+    !groups.compared && isAdditive(measure) ? numberOf(total?.now[at]) : null,
+  );
   return (
     <>
       <Table.ScrollContainer minWidth={300} type="native">
-        <Table className="groups numbers" fz="sm" verticalSpacing={4} highlightOnHover stickyHeader>
+        <Table className="groups numbers" fz={13} verticalSpacing={4} highlightOnHover stickyHeader>
           <Head groups={groups} />
           <Table.Tbody>
             {groups.rows.map((row) => (
-              <GroupLine key={JSON.stringify(row.keys)} row={row} groups={groups} tops={tops} />
+              <GroupLine
+                key={JSON.stringify(row.keys)}
+                row={row}
+                groups={groups}
+                tops={tops}
+                wholes={wholes}
+              />
             ))}
             {total && <Sums groups={groups} total={total} />}
           </Table.Tbody>
@@ -69,7 +78,7 @@ function Head({ groups }: { groups: GroupTable }) {
             {groups.compared && <SortHead by={`change ${by}`} label="change" right />}
           </Fragment>
         ))}
-        <Table.Th ta="right">rows</Table.Th>
+        {groups.sampled && <Table.Th ta="right">rows</Table.Th>}
       </Table.Tr>
     </Table.Thead>
   );
@@ -90,10 +99,10 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
       aria-sort={sorted ? (order.ascending ? "ascending" : "descending") : "none"}
     >
       <UnstyledButton
-        fz="sm"
+        fz={13}
         fw={600}
-        className="clipped"
-        maw="100%"
+        className="clipped sort-head"
+        ta={right ? "right" : "left"}
         onClick={() => commit({ ...query, order: next })}
       >
         {label} {sorted && <Icon size={12} aria-hidden />}
@@ -102,7 +111,14 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
   );
 }
 
-function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; tops: number[] }) {
+function GroupLine(props: {
+  row: GroupRow;
+  groups: GroupTable;
+  tops: number[];
+  /** What each measure comes to over all groups; null where it does not add up. */
+  wholes: (number | null)[];
+}) {
+  const { row, groups, tops, wholes } = props;
   const { query, columns, zone, identifiers, openMenu } = useExplore();
   const picks = picksOf(query.group, row.keys, groups.keyTypes, columns);
   const texts = row.keys.map((key, at) =>
@@ -118,7 +134,7 @@ function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; t
         // biome-ignore lint/suspicious/noArrayIndexKey: the place is which group column it is
         <Table.Td key={at} className="cell">
           <UnstyledButton
-            fz="sm"
+            fz={13}
             className="value"
             title={text}
             onClick={(event) =>
@@ -138,11 +154,14 @@ function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; t
           compared={groups.compared}
           top={tops[at] ?? 0}
           few={few}
+          whole={wholes[at] ?? null}
         />
       ))}
-      <Table.Td ta="right" c="dimmed">
-        {count(row.samples)}
-      </Table.Td>
+      {groups.sampled && (
+        <Table.Td ta="right" c="dimmed">
+          {count(row.samples)}
+        </Table.Td>
+      )}
     </Table.Tr>
   );
 }
@@ -178,7 +197,7 @@ function Sums({ groups, total }: { groups: GroupTable; total: Totals }) {
           top={0}
         />
       ))}
-      <Table.Td />
+      {groups.sampled && <Table.Td />}
     </Table.Tr>
   ));
 }

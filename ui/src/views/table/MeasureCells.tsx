@@ -1,7 +1,7 @@
 import { Table } from "@mantine/core";
 import { numberOf } from "../../api/client";
 import type { Cell } from "../../api/types";
-import { change, listText, SKETCH_STEP } from "../../base/format";
+import { change, listText, percent, SKETCH_STEP } from "../../base/format";
 import { exactInUnit, inUnit, type Unit } from "../../base/units";
 import { isBeforeFirstRow } from "../../explore/compareRange";
 import { useExplore } from "../../explore/context";
@@ -26,18 +26,23 @@ export function MeasureCells(props: {
   compared: boolean;
   top: number;
   few?: boolean;
+  /** What all groups come to, if they add up; else null. */
+  whole?: number | null;
 }) {
-  const { measure, now, before, compared, top, few = false } = props;
+  const { measure, now, before, compared, top, few = false, whole = null } = props;
   const { resolved, table } = useExplore();
   // Where there are no rows to compare with, nothing is known to be new.
   const isComparable = before !== null || !isBeforeFirstRow(resolved, table);
-  const unit = measureUnit(measure);
+  const unit = measureUnit(measure, resolved.columns);
   const share = top > 0 ? Math.max(0, (numberOf(now) ?? 0) / top) : 0;
   return (
     <>
       <Table.Td ta="right" className="measured" title={exactText(now, unit)}>
         <div className="bar" style={{ width: `${share * 100}%` }} />
         <span className="nowrap">{numberText(now, unit)}</span>
+        {whole !== null && whole > 0 && (
+          <span className="share faint">{percent((numberOf(now) ?? 0) / whole)}</span>
+        )}
       </Table.Td>
       {compared && (
         <>

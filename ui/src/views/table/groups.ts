@@ -3,10 +3,10 @@
 
 import { numberOf } from "../../api/client";
 import type { Answer, Cell, Type } from "../../api/types";
-import { sides } from "../../explore/answers";
+import { columnIndex, sides } from "../../explore/answers";
 import { isAdditive } from "../../query/measure";
 import type { Query } from "../../query/query";
-import { orderOf } from "../../query/spec";
+import { EVENTS, orderOf } from "../../query/spec";
 import { COMPARED_MOST } from "./spec";
 
 export interface GroupRow {
@@ -29,6 +29,8 @@ export interface GroupTable {
   /** Groups that were found in all, before the limit. */
   readonly found: number;
   readonly compared: boolean;
+  /** Whether the stored rows are other numbers than the events: then both are of interest. */
+  readonly sampled: boolean;
   /** Whether there may be more groups than were compared. */
   readonly partly: boolean;
 }
@@ -73,8 +75,16 @@ export function groupTable(answer: Answer, query: Query): GroupTable {
     rows: rows.slice(0, query.limit),
     found: rows.length,
     compared: before !== null,
+    sampled: isSampled(answer),
     partly: before !== null && answer.rows.length >= COMPARED_MOST,
   };
+}
+
+/** Whether some rows stand for several events, or it is not known that none does. */
+function isSampled(answer: Answer): boolean {
+  const events = columnIndex(answer, EVENTS);
+  if (events < 0 || !answer.samples) return true;
+  return answer.rows.some((row, at) => numberOf(row[events]) !== answer.samples?.[at]);
 }
 
 function sortRows(rows: GroupRow[], query: Query): void {

@@ -21,6 +21,8 @@ export function SeriesTable(props: {
   const strokes = chartStrokes(chart);
   const compared = chart.series.some((series) => series.before !== null);
   const { additive } = chart;
+  // The ends of a single bucket are both its value.
+  const bounded = chart.starts.length > 1;
   const toggle = (key: string, alone: boolean) => {
     const others = chart.series.map((series) => series.key).filter((it) => it !== key);
     if (alone) {
@@ -49,8 +51,8 @@ export function SeriesTable(props: {
             {compared && <Table.Th ta="right">before</Table.Th>}
             {compared && <Table.Th ta="right">change</Table.Th>}
             {!additive && <Table.Th ta="right">last</Table.Th>}
-            <Table.Th ta="right">min</Table.Th>
-            <Table.Th ta="right">max</Table.Th>
+            {bounded && <Table.Th ta="right">min</Table.Th>}
+            {bounded && <Table.Th ta="right">max</Table.Th>}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -64,6 +66,7 @@ export function SeriesTable(props: {
               whole={wholes?.get(series.key) ?? null}
               unit={chart.unit}
               compared={compared}
+              bounded={bounded}
               step={chart.estimated ? SKETCH_STEP : 0}
               onToggle={(alone) => toggle(series.key, alone)}
               onHighlight={() => onHighlight(series.key)}
@@ -83,13 +86,15 @@ function SeriesLine(props: {
   whole: Whole | null;
   unit: Unit | null;
   compared: boolean;
+  /** Whether there are several buckets: then the least and the largest values are shown. */
+  bounded: boolean;
   /** Changes below this are within the error of the estimate. */
   step: number;
   onToggle: (alone: boolean) => void;
   onHighlight: () => void;
 }) {
-  const { series, stroke, shown, additive, whole, unit, compared, step, onToggle, onHighlight } =
-    props;
+  const { series, stroke, shown, additive, whole, unit, compared, bounded, step } = props;
+  const { onToggle, onHighlight } = props;
   const { openMenu } = useExplore();
   const now = additive ? series.total : (whole?.now ?? null);
   const before = additive ? series.totalBefore : (whole?.before ?? null);
@@ -128,8 +133,8 @@ function SeriesLine(props: {
         </Table.Td>
       )}
       {!additive && <NumberCell value={series.last} unit={unit} />}
-      <NumberCell value={series.min} unit={unit} />
-      <NumberCell value={series.max} unit={unit} />
+      {bounded && <NumberCell value={series.min} unit={unit} />}
+      {bounded && <NumberCell value={series.max} unit={unit} />}
     </Table.Tr>
   );
 }

@@ -1,22 +1,26 @@
-import { Paper, Stack, Text, UnstyledButton } from "@mantine/core";
+import { Paper, Stack, Text } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { Answer, QuerySpec } from "../../api/types";
 import { durationWords } from "../../base/duration";
-import { counted } from "../../base/format";
-import { spanText, timeText } from "../../base/zone";
+import { timeText } from "../../base/zone";
 import { seriesOf, type TimeSeries } from "../../charts/time-series/data";
-import { noiseOf } from "../../charts/time-series/noise";
-import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
+import type { TimeMark } from "../../charts/time-series/markLines";
 import { useAnswer, useAsked } from "../../explore/answers";
-import { markOf, useChartHeight, useExplore } from "../../explore/context";
+import { useChartHeight, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
 import { type ResolvedQuery, seriesRange } from "../../query/spec";
+import { optionOf } from "../../query/viewManifest";
+import { NoiseNote, SeriesChart } from "./MeasureChart";
+import { EACH, LOG, PANELS, SCALE } from "./options";
+import { type DrawChart, SeriesPanels } from "./SeriesPanels";
 import { SeriesTable } from "./SeriesTable";
+import { TimeTools } from "./TimeTools";
+import { MarksNote, useMarks } from "./useMarks";
 import { wholeRange, wholeSpec } from "./wholeRange";
 
 /** Measures over time: a chart for each, one under the other, and the table of their series. */
-export function TimeView({ spec }: { spec: QuerySpec }) {
+export default function TimeView({ spec }: { spec: QuerySpec }) {
   const { resolved, query, zone } = useExplore();
   const result = useAnswer(spec);
   const drawn = useAsked(result, resolved);
@@ -24,12 +28,19 @@ export function TimeView({ spec }: { spec: QuerySpec }) {
   const whole = useAsked(wholes, resolved).query === drawn.query ? wholes.data : undefined;
   const { bucket, range } = seriesRange(drawn);
   const height = useChartHeight(query.measures.length > 1 ? 220 : 320);
+  const marked = useMarks(range);
+  const look: Drawing = {
+    log: optionOf(query, SCALE) === LOG,
+    each: optionOf(query, PANELS) === EACH && query.group.length > 0,
+    marks: marked.marks,
+  };
   return (
     <ViewFrame
       title={`Over time, per ${durationWords(bucket).replace(/^1 /, "")}`}
       spec={spec}
       result={result}
       height={height}
+      tools={<TimeTools />}
     >
       {(answer) => (
         <Stack gap="md">
@@ -40,45 +51,59 @@ export function TimeView({ spec }: { spec: QuerySpec }) {
             </Text>
           )}
           {drawn.query.measures.map((measure, at) => (
-            <MeasureChart
+            <MeasurePanel
               key={measure}
               answer={answer}
               at={at}
               height={height}
               of={drawn}
               whole={whole}
+              drawing={look}
             />
           ))}
+          <MarksNote {...marked} />
         </Stack>
       )}
     </ViewFrame>
   );
 }
 
-const NO_SERIES = { picks: [], others: [] };
+/** How the series of a measure are drawn. */
+interface Drawing {
+  readonly log: boolean;
+  /** Whether each has a chart. */
+  readonly each: boolean;
+  readonly marks: readonly TimeMark[];
+}
 
 /** One measure: its chart, and beneath it its series. */
-export function MeasureChart(props: {
+function MeasurePanel(props: {
   answer: Answer;
   at: number;
   height: number;
-  /** Another query than the page's that was asked. */
-  of?: ResolvedQuery;
+  /** The query that was asked. */
+  of: ResolvedQuery;
   /** The measures over the whole range, where they are asked for. */
   whole?: Answer | undefined;
-  /** Without the table of series. */
-  bare?: boolean;
+  drawing: Drawing;
 }) {
-  const { answer, at, height, whole, bare = false } = props;
-  const explore = useExplore();
-  const { zone, openMenu } = explore;
-  const resolved = props.of ?? explore.resolved;
+  const { answer, at, height, of: resolved, whole, drawing } = props;
+  const { chartHeight } = useExplore();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [highlighted, setHighlighted] = useState<string | null>(null);
   const chart = useMemo(() => seriesOf(answer, resolved, at), [answer, resolved, at]);
   const wholes = useMemo(
     () => (whole && !chart.additive ? wholeRange(whole, resolved, at) : null),
     [whole, chart.additive, resolved, at],
+  );
+  const draw: DrawChart = (part) => (
+    <SeriesChart
+      series={chart}
+      highlighted={highlighted}
+      log={drawing.log}
+      marks={drawing.marks}
+      {...part}
+    />
   );
   return (
     <Paper withBorder p="xs">
@@ -88,20 +113,13 @@ export function MeasureChart(props: {
         </Text>
       )}
       <NoiseNote chart={chart} />
-      <TimeSeriesChart
-        series={chart}
-        zone={zone}
-        height={height}
-        hidden={hidden}
-        highlighted={highlighted}
-        onBrush={(range, point) =>
-          openMenu({ picks: [], range, label: spanText(range, zone), point })
-        }
-        onPick={({ series, range, label }, point) =>
-          openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
-        }
-      />
-      {!bare && (explore.chartHeight === undefined || chart.series.length > 1) && (
+      {drawing.log && <LogNote chart={chart} />}
+      {drawing.each ? (
+        <SeriesPanels chart={chart} hidden={hidden} draw={draw} />
+      ) : (
+        draw({ hidden, height })
+      )}
+      {(chartHeight === undefined || chart.series.length > 1) && (
         <SeriesTable
           chart={chart}
           wholes={wholes}
@@ -114,23 +132,13 @@ export function MeasureChart(props: {
   );
 }
 
-/** Where few rows are behind each point: that chance moves the line, and the way out. */
-function NoiseNote({ chart }: { chart: TimeSeries }) {
-  const { query, commit } = useExplore();
-  const noise = noiseOf(chart);
-  if (noise === null) return null;
-  const rows =
-    noise.rows < 1 ? "Less than 1 row" : `About ${counted(Math.round(noise.rows), "row")}`;
+/** What has no place on a logarithmic axis. */
+function LogNote({ chart }: { chart: TimeSeries }) {
+  const has = chart.series.some(({ values }) => values.some((it) => it !== null && it <= 0));
+  if (!has) return null;
   return (
     <Text size="xs" c="dimmed" mb={4} role="note">
-      {rows} per point: chance moves the line.{" "}
-      <UnstyledButton
-        fz="xs"
-        className="link"
-        onClick={() => commit({ ...query, bucket: noise.bucket })}
-      >
-        Use buckets of {durationWords(noise.bucket)}
-      </UnstyledButton>
+      Zero and negative values have no place on a logarithmic axis: there the line has gaps.
     </Text>
   );
 }

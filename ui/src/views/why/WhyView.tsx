@@ -31,7 +31,7 @@ export default function WhyView({ spec }: { spec: QuerySpec }) {
   const result = useAnswer(spec);
   const sides = sidesOf(resolved);
   return (
-    <ViewFrame title="What is different?" spec={spec} result={result} height={320}>
+    <ViewFrame hasData={false} title="What is different?" spec={spec} result={result} height={320}>
       {() => (
         <Stack gap="xs">
           <Selection />

@@ -3,13 +3,14 @@ import type { MouseEvent } from "react";
 import { numberOf } from "../../api/client";
 import type { Cell, Column, ColumnValue } from "../../api/types";
 import { exact, short, visible } from "../../base/format";
-import { inUnit, unitOfName } from "../../base/units";
+import { inUnit, unitOfColumn } from "../../base/units";
 import { type Filter, filterOf } from "../../query/filter";
 import { type Measure, measure } from "../../query/measure";
 import type { ResolvedQuery } from "../../query/spec";
 import lines from "../widgets.module.css";
 import classes from "./ColumnsTab.module.css";
 import { distinctOf } from "./columns";
+import { UnitField } from "./UnitField";
 import { useColumnValues } from "./useColumnValues";
 
 /** Numbers with so few values are codes as often as amounts: their values are worth a look. */
@@ -35,6 +36,7 @@ export function ColumnDetail(props: Props) {
     <>
       <Buttons {...props} />
       {numeric && <NumberFacts column={column} />}
+      {numeric && <UnitField table={props.resolved.query.table} column={column} />}
       {column.type === "time" && <TimeFacts column={column} />}
       {(numeric ? few : column.type !== "time") && <TopValues {...props} />}
     </>
@@ -93,7 +95,7 @@ function NumberFacts({ column }: { column: Column }) {
           <div key={name}>
             <dt>{name}</dt>
             <dd title={number === null ? "" : exact(String(cell))}>
-              {number === null ? "–" : inUnit(number, unitOfName(column.name))}
+              {number === null ? "–" : inUnit(number, unitOfColumn([column], column.name))}
             </dd>
           </div>
         );

@@ -1,14 +1,17 @@
+import { UnstyledButton } from "@mantine/core";
 import { IconArrowsSplit, IconCode } from "@tabler/icons-react";
 import { useState } from "react";
 import type { Column } from "../../api/types";
-import { columnOf, quoteName } from "../../query/sql";
+import { columnOf, groupLabel, quoteName } from "../../query/sql";
 import { Chip } from "../Chip";
 import { findColumns, groupable, isGrouped, namedColumn } from "../columns/columns";
 import { TypeIcon } from "../columns/TypeIcon";
 import classes from "../widgets.module.css";
-import { ColumnOptions, PickInput, SqlOption } from "./PickInput";
+import { numberSteps } from "./numberSteps";
+import { ColumnOptions, PickInput, PickOption, SqlOption } from "./PickInput";
 
 const CUSTOM = "custom";
+const MOST_STEPS = 10;
 
 /** What the answer is grouped by: columns, or expressions of SQL that somebody types. */
 export function GroupPicker(props: {
@@ -20,6 +23,9 @@ export function GroupPicker(props: {
   const [text, setText] = useState("");
   const free = groupable(columns.filter((column) => !isGrouped(group, column)));
   const matching = findColumns(free, text);
+  // Steps of the columns that match; without a text they would be a second list.
+  const steps =
+    text.trim() === "" ? [] : matching.slice(0, MOST_STEPS).flatMap((it) => numberSteps(it) ?? []);
   const remove = (expression: string) => onChange(group.filter((it) => it !== expression));
   const pick = (option: string) => {
     const expression = option === CUSTOM ? text.trim() : option.slice(1);
@@ -35,16 +41,21 @@ export function GroupPicker(props: {
             return (
               <Chip
                 key={expression}
-                title={columnOf(expression) ?? expression}
+                title={expression}
                 icon={column ? <TypeIcon type={column.type} size={13} /> : <IconCode size={13} />}
                 onRemove={() => remove(expression)}
               >
-                {columnOf(expression) ?? expression}
+                {groupLabel(expression)}
               </Chip>
             );
           })}
         </div>
       )}
+      {columns
+        .filter((column) => isGrouped(group, column))
+        .map((column) => (
+          <StepsOffer key={column.name} column={column} group={group} onChange={onChange} />
+        ))}
       <PickInput
         id="group-input"
         label="Group by"
@@ -56,8 +67,34 @@ export function GroupPicker(props: {
         onTakeBack={() => onChange(group.slice(0, -1))}
       >
         <ColumnOptions columns={matching} pickedBy={(it) => `:${quoteName(it.name)}`} marksMany />
+        {steps.map(({ label, expression }) => (
+          <PickOption key={label} value={`:${expression}`}>
+            <TypeIcon type="number" /> {label}
+          </PickOption>
+        ))}
         {text.trim() !== "" && matching.length === 0 && <SqlOption value={CUSTOM} text={text} />}
       </PickInput>
     </div>
+  );
+}
+
+/** Beneath a group of many numbers: the same column in round steps. */
+function StepsOffer(props: {
+  column: Column;
+  group: readonly string[];
+  onChange: (group: string[]) => void;
+}) {
+  const { column, group, onChange } = props;
+  const steps = numberSteps(column);
+  const at = group.findIndex((expression) => columnOf(expression) === column.name);
+  if (!steps || at < 0) return null;
+  return (
+    <UnstyledButton
+      fz="xs"
+      className="link"
+      onClick={() => onChange(group.with(at, steps.expression))}
+    >
+      Many values: use {steps.label}
+    </UnstyledButton>
   );
 }

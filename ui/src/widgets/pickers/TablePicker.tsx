@@ -1,12 +1,13 @@
 import { Combobox, Group, InputBase, Text, useCombobox, VisuallyHidden } from "@mantine/core";
-import { IconAlertTriangle, IconTable } from "@tabler/icons-react";
+import { IconTable } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { serverNow } from "../../api/client";
 import type { Table } from "../../api/types";
 import { counted, short } from "../../base/format";
 import { ageWords } from "../time/timeWords";
 import classes from "../widgets.module.css";
-import { problemWords, type TableProblems, useTableProblems } from "./tableProblems";
+import { ProblemMark } from "./ProblemMark";
+import { type TableProblems, useTableProblems } from "./tableProblems";
 
 const SHOWN = 200;
 
@@ -134,22 +135,6 @@ function TableSummary(props: { table: Table; problems: TableProblems | undefined
       <Text span inherit c={age === "live" ? "var(--good)" : "dimmed"}>
         {age}
       </Text>
-    </Text>
-  );
-}
-
-/** Marks a table whose rows were rejected, or read with a doubt, during the last day. */
-function ProblemMark({ problems }: { problems: TableProblems }) {
-  const words = problemWords(problems);
-  return (
-    <Text
-      span
-      inherit
-      c={problems.rejected > 0 ? "red" : "orange"}
-      title={words}
-      aria-label={words}
-    >
-      <IconAlertTriangle size={12} style={{ verticalAlign: "-2px" }} />{" "}
     </Text>
   );
 }

@@ -1,0 +1,58 @@
+// The pages beside that of the query. Each is a chunk that is loaded when it is shown.
+
+import { lazy, type ReactNode } from "react";
+import type { Table } from "../api/types";
+import type { Zone } from "../base/zone";
+import { go, type PageName } from "./address";
+import { ClusterPage } from "./ClusterPage";
+
+const BoardPages = lazy(() => import("../boards/BoardPages"));
+const FunctionsPage = lazy(() => import("./FunctionsPage"));
+const HomePage = lazy(async () => ({ default: (await import("./home/HomePage")).HomePage }));
+
+/** The name of a page; null for that of the query. */
+export function pageTitle(page: PageName, search: string): string | null {
+  switch (page) {
+    case "query":
+      return null;
+    case "home":
+      return "Home";
+    case "cluster":
+      return "Cluster";
+    case "functions":
+      return "Functions";
+    case "snapshot":
+      return "Frozen answer";
+    default:
+      return new URLSearchParams(search).get("dashboard") ?? "Dashboards";
+  }
+}
+
+/** Whether a page can be drawn before the tables are known. */
+export const needsNoTables = (page: PageName): boolean =>
+  page === "cluster" || page === "functions";
+
+/** A page beside that of the query. */
+export function OtherPage(props: {
+  page: Exclude<PageName, "query">;
+  search: string;
+  tables: Table[];
+  zone: Zone;
+  onZone: (zone: Zone) => void;
+  onOpen: (table: string) => void;
+  logo: ReactNode;
+  tools: ReactNode;
+}) {
+  const { page, search, tables, zone, onZone, onOpen, logo, tools } = props;
+  const frame = { logo, tools };
+  switch (page) {
+    case "home":
+      return <HomePage tables={tables} zone={zone} onOpen={onOpen} {...frame} />;
+    case "cluster":
+      return <ClusterPage zone={zone} onOpen={onOpen} {...frame} />;
+    case "functions":
+      return <FunctionsPage {...frame} />;
+    default:
+      return <BoardPages {...{ page, search, tables, zone, onZone, go }} {...frame} />;
+  }
+}

@@ -1,0 +1,7 @@
+// What stands on the home page between the tables and how to send events: one entry for each list
+// of things that people have saved.
+
+import type { ComponentType } from "react";
+
+/** Lists that load and draw themselves. */
+export const SAVED_LISTS: readonly ComponentType[] = [];

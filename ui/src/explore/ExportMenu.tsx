@@ -1,0 +1,30 @@
+import { Button } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { lazy, Suspense, useState } from "react";
+import type { Exported } from "./exporting/exported";
+
+const Panel = lazy(async () => ({
+  default: (await import("./exporting/ExportPanel")).ExportPanel,
+}));
+
+/** The button *Export*. The menu is loaded when it is first opened. */
+export function ExportMenu(exported: Exported) {
+  const [used, setUsed] = useState(false);
+  const button = (
+    <Button
+      size="compact-xs"
+      variant="default"
+      leftSection={<IconDownload size={13} />}
+      aria-haspopup="menu"
+      onClick={() => setUsed(true)}
+    >
+      Export
+    </Button>
+  );
+  if (!used) return button;
+  return (
+    <Suspense fallback={button}>
+      <Panel {...exported} />
+    </Suspense>
+  );
+}

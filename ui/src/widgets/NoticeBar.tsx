@@ -1,0 +1,11 @@
+import { useNotice } from "./notice";
+
+/** The notice at the lower edge of the page. Its place is always there, so that it is read out. */
+export function NoticeBar() {
+  const notice = useNotice();
+  return (
+    <output className="notice" data-shown={notice !== null} data-problem={notice?.isProblem}>
+      {notice?.text}
+    </output>
+  );
+}
