@@ -10,6 +10,7 @@ mod cluster;
 mod doors;
 mod dropped;
 mod each_door;
+mod events;
 mod explain;
 mod fakes;
 mod formats;
