@@ -6,6 +6,7 @@ import { timeText } from "../base/zone";
 import { FULL_RANGE } from "../query/time";
 import { CoverageCorner } from "../widgets/coverage/CoverageCorner";
 import { countRows, missingWords, type RowCounts } from "../widgets/coverage/coverage";
+import { ProgressCorner } from "../widgets/coverage/ProgressCorner";
 import { ProblemCard } from "../widgets/ProblemCard";
 import type { Result } from "./answers";
 import { compareGapWords } from "./compareRange";
@@ -36,9 +37,10 @@ export function ViewFrame(props: {
   useEffect(() => {
     if (answered) loadStats();
   }, [answered, loadStats]);
-  const answer = result.data;
+  const { partial, progress } = result;
+  const answer = partial ?? result.data;
   const rowCounts = props.rowCounts === undefined && answer ? countRows(answer) : props.rowCounts;
-  const stale = result.isPlaceholderData;
+  const stale = result.isPlaceholderData && !partial;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
       <Group justify="space-between" align="center" gap="xs">
@@ -48,7 +50,8 @@ export function ViewFrame(props: {
           </Text>
           {tools}
         </Group>
-        {answer && rowCounts && !result.error && result.staleSince === null && (
+        {progress && <ProgressCorner progress={progress} partial={partial !== null} />}
+        {answer && rowCounts && !progress && !result.error && result.staleSince === null && (
           <CoverageCorner
             answer={answer}
             rowCounts={rowCounts}
@@ -63,8 +66,11 @@ export function ViewFrame(props: {
       {result.error ? (
         <ProblemCard problem={result.error} onRetry={() => void result.refetch()} />
       ) : answer ? (
-        <Box className={stale ? "stale" : "fresh"} aria-busy={stale}>
-          <Notes answer={answer} />
+        <Box
+          className={partial ? "partial" : stale ? "stale" : "fresh"}
+          aria-busy={stale || partial !== null}
+        >
+          {!partial && <Notes answer={answer} />}
           {spec.compare && <CompareNote />}
           {answer.stats.rows_matched === 0 ? <NothingHere /> : children(answer)}
         </Box>
