@@ -1,7 +1,7 @@
 import { Center, Loader, Stack, Text } from "@mantine/core";
 import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/client";
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
@@ -12,13 +12,14 @@ import { FileDrop } from "../widgets/importing/FileDrop";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
 import { useAddress, usePage } from "./address";
-import { ClusterPage } from "./ClusterPage";
 import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
 import { NoSuchTable } from "./NoSuchTable";
 import { StartPage } from "./StartPage";
 import { useZone } from "./settings";
 import { KeyHelp, Tools } from "./Tools";
+
+const ClusterPage = lazy(() => import("./ClusterPage"));
 
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
@@ -73,12 +74,14 @@ export function App() {
       <KeyHelp opened={helpOpen} onClose={help.close} />
       <FileDrop onOpen={(name) => ask(defaultQuery(name))} />
       {atCluster && !problem?.needsToken ? (
-        <ClusterPage
-          zone={zone}
-          onOpen={(name) => ask(defaultQuery(name))}
-          logo={<Logo />}
-          tools={tools}
-        />
+        <Suspense fallback={<Waiting />}>
+          <ClusterPage
+            zone={zone}
+            onOpen={(name) => ask(defaultQuery(name))}
+            logo={<Logo />}
+            tools={tools}
+          />
+        </Suspense>
       ) : problem && !(tables.data && columns.data) ? (
         <Trouble problem={problem} />
       ) : !tables.data ? (
