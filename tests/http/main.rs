@@ -11,6 +11,7 @@ mod documents;
 mod doors;
 mod dropped;
 mod each_door;
+mod events;
 mod explain;
 mod fakes;
 mod formats;

@@ -174,6 +174,19 @@ impl Partial {
         }
     }
 
+    /// A copy with a memory reservation of its own. `None` if the body has more than `bytes_max`
+    /// bytes, if these are not free, or if the partial result has failed.
+    #[must_use]
+    pub fn copy(&self, bytes_max: usize) -> Option<Self> {
+        let bytes = self.bytes();
+        if bytes > bytes_max || !self.errors.is_empty() {
+            return None;
+        }
+        let mut reservation = self.reservation.new_empty();
+        reservation.resize(bytes).ok()?;
+        Some(Self { reservation, ..self.clone() })
+    }
+
     /// Leaves out the groups that the query does not want from another process. Takes a pass over
     /// all groups.
     pub fn keep_sent(&mut self, query: &Query) {

@@ -68,6 +68,7 @@ pub use query::columns::OutputColumn;
 pub use query::intervals::IntervalForm;
 pub use query::number_class::NumberClass;
 pub use query::result::{QueryResult, QueryWarning};
+pub use query::updates::QueryUpdate;
 pub use query::{QueryRequest, QueryText};
 pub use query_client::QueryClient;
 pub use state::counters::Counters;

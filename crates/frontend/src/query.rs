@@ -3,6 +3,7 @@
 pub(crate) mod answer_stream;
 pub(crate) mod column_form;
 pub(crate) mod columns;
+pub(crate) mod completion;
 pub(crate) mod describe;
 pub(crate) mod explain;
 pub(crate) mod intervals;
@@ -10,27 +11,32 @@ pub(crate) mod number_class;
 pub(crate) mod result;
 pub(crate) mod row_kinds;
 pub(crate) mod summarize;
+pub(crate) mod updates;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use hadal_aggregate::{ResultSet, RowColumns};
-use hadal_query::{Query, QueryKind, TimeZone};
+use hadal_aggregate::RowColumns;
+use hadal_peer::QueryWatch;
+use hadal_query::{Query, TimeZone};
 use hadal_sql::{
     Context, Literal, Message, Note, Parsed, QuerySpec, SqlError, Statement, Texts, UnknownColumns,
     parse, parse_spec, parse_with,
 };
 use hadal_tree::{AskError, ClusterStatus, Root};
-use hadal_types::{Micros, TableName, TableSchema, TimeRange, Value, Weight, limits};
+use hadal_types::{Micros, TableName, TableSchema, TimeRange, Value, limits};
+use tokio::sync::mpsc;
 use tokio::time::timeout_at;
 
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::functions::WithFunctions;
 use crate::principal::{Permission, Principal};
+use crate::query::completion::{Completion, has_weights, result_of};
 use crate::query::intervals::IntervalForm;
 use crate::query::number_class::NumberClass;
-use crate::query::result::{QueryResult, QueryWarning};
+use crate::query::result::QueryResult;
+use crate::query::updates::QueryUpdate;
 use crate::self_tables::entries::QueryLogEntry;
 use crate::self_tables::guards::QueryLogGuard;
 use crate::state::counters::count;
@@ -57,6 +63,9 @@ pub struct QueryRequest {
     pub until: Instant,
     /// The name that the client gives itself.
     pub client: String,
+    /// Where updates on a query go before its answer. Those for which the channel has no room are
+    /// dropped.
+    pub updates: Option<mpsc::Sender<QueryUpdate>>,
 }
 
 /// The text of the query.
@@ -320,7 +329,7 @@ pub(crate) async fn answer_bound(
         Statement::Query { mut query, notes } => {
             query.deadline = deadline;
             query.require_complete |= request.require_complete;
-            let mut result = run(frontend, principal, *query, notes, request.intervals).await?;
+            let mut result = run(frontend, principal, *query, notes, request).await?;
             if request.row_kind_column {
                 row_kinds::into_column(&mut result);
             }
@@ -382,41 +391,36 @@ fn schema(frontend: &Frontend, table: &TableName) -> Result<Arc<TableSchema>, Fr
     })
 }
 
-/// Whether rows of the table may have weights.
-pub(crate) fn has_weights(frontend: &Frontend, table: &TableName) -> bool {
-    let table = frontend.backend.root.known_table(table.as_str());
-    table.is_none_or(|table| table.schema.column(Weight::COLUMN).is_some())
-}
-
-/// Runs a query, and adds what the front knows of its answer.
+/// Runs a query, and adds what the front knows of its answer. Until then, updates go to the client
+/// of the request, if it wants them.
 pub(crate) async fn run(
     frontend: &Frontend,
     principal: &Principal,
     mut query: Query,
     notes: Vec<Note>,
-    form: IntervalForm,
+    request: &QueryRequest,
 ) -> Result<QueryResult, FrontendError> {
-    if form != IntervalForm::None {
+    if request.intervals != IntervalForm::None {
         // A table of unknown settings is unknown to all leaves, too, and has no rows.
         let settings = frontend.table_settings.of(&query.table).await.ok().flatten();
         let key = settings.and_then(|settings| settings.value.sample_key);
         query.ask_for_confidence(key.as_ref());
     }
-    let confidence = query.confidence.clone();
-    let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
-    let (has_sums, range) = (row_kinds::has_sums(&query), query.range);
-    let numbers = NumberClass::of_outputs(&query, has_weights(frontend, &query.table));
-    let mut answer = frontend.runner_of(principal).run(query).await?;
-    let intervals = std::mem::take(&mut answer.intervals);
-    let samples = is_grouped.then(|| std::mem::take(&mut answer.raw_counts));
-    let row_kinds = has_sums.then(|| std::mem::take(&mut answer.kinds));
-    let result = result_of(frontend, answer, numbers, range);
-    let mut result = QueryResult { samples, row_kinds, ..result };
-    result.warnings.splice(0..0, notes.into_iter().map(QueryWarning::from));
-    if let Some(plan) = confidence {
-        intervals::put_into(&mut result, intervals, &plan, form);
-    }
-    Ok(result)
+    let completion = Completion::new(frontend, &query, notes, request.intervals);
+    let runner = frontend.runner_of(principal);
+    let answer = match &request.updates {
+        None => runner.run(query).await?,
+        Some(updates) => {
+            let watch = QueryWatch::new();
+            let watched = (&runner, &Arc::new(query.clone()), &watch);
+            tokio::select! {
+                biased;
+                answer = runner.run_watched(query, &watch) => answer?,
+                never = updates::send(watched, &completion, updates) => match never {},
+            }
+        }
+    };
+    Ok(completion.result_of(answer))
 }
 
 /// As [`run`], for raw rows; returns them as columns. The rows of the result are empty.
@@ -429,29 +433,4 @@ pub(crate) async fn run_columns(
     let numbers = NumberClass::of_outputs(&query, has_weights(frontend, &query.table));
     let (answer, rows) = frontend.runner_of(principal).run_columns(query).await?;
     Ok((result_of(frontend, answer, numbers, range), rows))
-}
-
-fn result_of(
-    frontend: &Frontend,
-    answer: ResultSet,
-    numbers: Vec<NumberClass>,
-    range: TimeRange,
-) -> QueryResult {
-    let mut warnings: Vec<QueryWarning> = answer.warnings.iter().map(QueryWarning::from).collect();
-    let damage = &frontend.backend.damage;
-    if let Some(first) = damage.first() {
-        let count = damage.len() as u64;
-        warnings.push(QueryWarning::new(QueryWarning::DAMAGE, "", count, first.clone()));
-    }
-    QueryResult {
-        columns: answer.columns,
-        numbers,
-        rows: answer.rows,
-        time: Some(range),
-        coverage: answer.coverage,
-        stats: answer.stats,
-        warnings,
-        reservation: answer.reservation,
-        ..QueryResult::default()
-    }
 }

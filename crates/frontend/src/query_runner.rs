@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_aggregate::{ResultSet, RowColumns};
+use hadal_peer::{QueryProgress, QueryWatch};
 use hadal_query::Query;
 use hadal_tree::{AskError, Root, StageTimes};
 use hadal_types::{Clock, Micros, limits};
@@ -59,7 +60,28 @@ impl QueryRunner {
     /// Runs a query. Dropping the future, as when the client hangs up, cancels the query; so does
     /// the shutdown, which may come before the deadline.
     pub(crate) async fn run(&self, query: Query) -> Result<ResultSet, FrontendError> {
-        self.run_timed(query).await.map(|(answer, _)| answer)
+        self.run_watched(query, &QueryWatch::default()).await
+    }
+
+    /// As [`Self::run`], for a query that somebody watches.
+    pub(crate) async fn run_watched(
+        &self,
+        query: Query,
+        watch: &QueryWatch,
+    ) -> Result<ResultSet, FrontendError> {
+        let asking = self.in_turn(query, |query| self.root.ask_watched(query, watch.clone()));
+        Ok(self.until_shutdown(asking).await?.0)
+    }
+
+    /// How far a watched query has come, and its answer from the rows scanned by now, if these are
+    /// more than `rows_min`.
+    pub(crate) async fn partial_answer(
+        &self,
+        query: &Arc<Query>,
+        watch: &QueryWatch,
+        rows_min: u64,
+    ) -> (QueryProgress, Option<ResultSet>) {
+        self.root.partial_answer(Arc::clone(query), watch.clone(), rows_min).await
     }
 
     /// As [`Self::run`], with the times that the stages took.

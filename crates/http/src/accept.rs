@@ -10,40 +10,56 @@ use crate::problem::{Problem, ProblemKind};
 /// The format of answers that are not written in batches; it is preferred among equals.
 const JSON: &str = "application/json";
 
+/// Updates on the query, and then its answer in JSON.
+pub(crate) const EVENTS: &str = "text/event-stream";
+
+/// The form of an answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Accepted {
+    Json,
+    /// Server-sent events.
+    Events,
+    Batches(Arc<dyn AnswerFormat>),
+}
+
 /// A range of media types that a client accepts, and how much it likes them, in thousandths.
 struct Range<'a> {
     media_type: &'a str,
     quality: u16,
 }
 
-/// The format that the client likes best; `None` for JSON, also if the client says nothing.
+/// The form that the client likes best: JSON if it says nothing.
 ///
 /// # Errors
 /// The problem to answer with, which names all formats: 406.
 pub(crate) fn accepted(
     headers: &HeaderMap,
     formats: &[Arc<dyn AnswerFormat>],
-) -> Result<Option<Arc<dyn AnswerFormat>>, Problem> {
+) -> Result<Accepted, Problem> {
     let lines = headers.get_all(header::ACCEPT).iter();
     let text: Vec<String> =
         lines.map(|line| String::from_utf8_lossy(line.as_bytes()).to_ascii_lowercase()).collect();
     let text = text.join(",");
     let ranges: Vec<Range<'_>> = text.split(',').filter_map(Range::read).collect();
     if ranges.is_empty() {
-        return Ok(None);
+        return Ok(Accepted::Json);
     }
-    let offered = std::iter::once((JSON, None))
-        .chain(formats.iter().map(|format| (format.media_type(), Some(format))));
-    let liked = offered.map(|(media_type, format)| (quality(&ranges, media_type), format));
+    let batches = |format: &Arc<dyn AnswerFormat>| {
+        (format.media_type(), Accepted::Batches(Arc::clone(format)))
+    };
+    let offered = std::iter::once((JSON, Accepted::Json))
+        .chain(formats.iter().map(batches))
+        .chain(std::iter::once((EVENTS, Accepted::Events)));
+    let liked = offered.map(|(media_type, form)| (quality(&ranges, media_type), form));
     // Of equals, the first one.
     let best = liked
         .filter(|(quality, _)| *quality > 0)
         .reduce(|best, next| if next.0 > best.0 { next } else { best });
     match best {
-        Some((_, format)) => Ok(format.cloned()),
+        Some((_, form)) => Ok(form),
         None => {
             let names = formats.iter().map(|format| format.media_type());
-            let names: Vec<&str> = std::iter::once(JSON).chain(names).collect();
+            let names: Vec<&str> = std::iter::once(JSON).chain(names).chain([EVENTS]).collect();
             let detail = format!("an answer cannot be {text:?}");
             let hint = format!("accept one of {}", names.join(", "));
             Err(Problem::new(ProblemKind::NotAcceptable, detail).hint(hint))
@@ -95,8 +111,11 @@ mod tests {
         for line in accept {
             headers.append(header::ACCEPT, HeaderValue::from_static(line));
         }
-        let format = accepted(&headers, &formats)?;
-        Ok(format.map_or(JSON, |format| format.media_type()))
+        Ok(match accepted(&headers, &formats)? {
+            Accepted::Json => JSON,
+            Accepted::Events => EVENTS,
+            Accepted::Batches(format) => format.media_type(),
+        })
     }
 
     #[test]
@@ -114,6 +133,7 @@ mod tests {
             (&["text/html, application/x-ndjson;q=0.001"], "application/x-ndjson"),
             (&["text/html, */*;q=0.8"], JSON),
             (&["text/csv;q=high"], "text/csv"),
+            (&["text/event-stream"], EVENTS),
         ] {
             assert_eq!(chosen(accept).expect("a format"), expected, "{accept:?}");
         }

@@ -17,6 +17,7 @@ mod config;
 mod connection;
 mod connection_limits;
 mod csv_answer;
+mod event_stream;
 mod handlers;
 mod json_lines_answer;
 mod json_value;

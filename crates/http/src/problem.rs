@@ -198,8 +198,9 @@ impl From<FrontendError> for Problem {
     }
 }
 
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response {
+impl Problem {
+    /// The document: JSON in a single line.
+    pub(crate) fn document(&self) -> Vec<u8> {
         let (title, status) = self.kind.title_and_status();
         let body = Body {
             r#type: format!("urn:hadal:problem:{}", self.kind.name()),
@@ -208,7 +209,14 @@ impl IntoResponse for Problem {
             detail: &self.detail,
             more: &self.more,
         };
-        let body = serde_json::to_vec(&body).unwrap_or_default();
+        serde_json::to_vec(&body).unwrap_or_default()
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let (_, status) = self.kind.title_and_status();
+        let body = self.document();
         let json = HeaderValue::from_static("application/problem+json");
         let mut response = (status, [(header::CONTENT_TYPE, json)], body).into_response();
         let headers = response.headers_mut();

@@ -15,10 +15,12 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use hadal_aggregate::{Coverage, Interval, RowKind, ScanStats, SparseRow, WarningCode};
 use hadal_frontend::{ErrorKind, FrontendError, QueryResult, QueryWarning};
 use hadal_tree::AskError;
@@ -43,10 +45,30 @@ pub(crate) struct WarningBody<'a> {
 /// # Errors
 /// As [`json`], or when `until` has passed.
 pub(crate) fn respond(
-    mut result: QueryResult,
+    result: QueryResult,
     start: Instant,
     until: Instant,
 ) -> Result<Response, FrontendError> {
+    response(written(result, start, until)?)
+}
+
+/// The bytes of [`respond`]: JSON in a single line.
+///
+/// # Errors
+/// As [`respond`].
+pub(crate) fn pieces(
+    result: QueryResult,
+    start: Instant,
+    until: Instant,
+) -> Result<VecDeque<Bytes>, FrontendError> {
+    written(result, start, until)?.into_pieces().map_err(refused)
+}
+
+fn written(
+    mut result: QueryResult,
+    start: Instant,
+    until: Instant,
+) -> Result<ResponseBody, FrontendError> {
     let rows = Cell::new(std::mem::take(&mut result.rows));
     let reservation = std::mem::take(&mut result.reservation);
     let body = ResponseBody::new(limits::ANSWER_BYTES_MAX, reservation, Some(until));
@@ -62,18 +84,20 @@ pub(crate) fn json(
     value: &impl Serialize,
     reservation: MemoryReservation,
 ) -> Result<Response, FrontendError> {
-    write(value, ResponseBody::new(limits::ANSWER_BYTES_MAX, reservation, None))
+    response(write(value, ResponseBody::new(limits::ANSWER_BYTES_MAX, reservation, None))?)
 }
 
-fn write(value: &impl Serialize, mut body: ResponseBody) -> Result<Response, FrontendError> {
+fn write(value: &impl Serialize, mut body: ResponseBody) -> Result<ResponseBody, FrontendError> {
     let written = serde_json::to_writer(&mut body, value);
-    let body = match (written, body.error()) {
-        (Ok(()), _) => body.into_body().map_err(refused)?,
-        (Err(_), Some(reason)) => return Err(refused(reason)),
-        (Err(error), None) => {
-            return Err(FrontendError::internal("an answer was not written", &error));
-        }
-    };
+    match (written, body.error()) {
+        (Ok(()), _) => Ok(body),
+        (Err(_), Some(reason)) => Err(refused(reason)),
+        (Err(error), None) => Err(FrontendError::internal("an answer was not written", &error)),
+    }
+}
+
+fn response(body: ResponseBody) -> Result<Response, FrontendError> {
+    let body = body.into_body().map_err(refused)?;
     let json = HeaderValue::from_static("application/json");
     Ok(([(header::CONTENT_TYPE, json)], body).into_response())
 }

@@ -79,7 +79,14 @@ impl ResponseBody {
     }
 
     /// The written response, after its rows were dropped.
-    pub(crate) fn into_body(mut self) -> Result<Body, BodyError> {
+    pub(crate) fn into_body(self) -> Result<Body, BodyError> {
+        let pieces = self.into_pieces()?;
+        let bytes = pieces.iter().map(|piece| piece.len() as u64).sum();
+        Ok(Body::new(Pieces { pieces, bytes }))
+    }
+
+    /// As [`Self::into_body`], but returns its bytes.
+    pub(crate) fn into_pieces(mut self) -> Result<VecDeque<Bytes>, BodyError> {
         self.cut()?;
         let mut reservation = self.reservation;
         let piece = |(index, bytes): (usize, Vec<u8>)| {
@@ -90,8 +97,7 @@ impl ResponseBody {
             };
             with_memory(bytes, reservation)
         };
-        let pieces = self.pieces.into_iter().enumerate().map(piece).collect();
-        Ok(Body::new(Pieces { pieces, bytes: self.bytes as u64 }))
+        Ok(self.pieces.into_iter().enumerate().map(piece).collect())
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use hadal_aggregate::Partial;
 use hadal_peer::{
-    BoxFuture, LeafLoss, LeafStatus, MemberState, Peer, PeerStatus, StatusScope, TableBlocks,
-    TableReport,
+    BoxFuture, LeafLoss, LeafStatus, MemberState, Peer, PeerStatus, QueryWatch, StatusScope,
+    TableBlocks, TableReport,
 };
 use hadal_query::Query;
 use hadal_store::{
@@ -335,7 +335,16 @@ impl Leaf {
 
 impl Peer for Leaf {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
-        Box::pin(async move { execute(&[self.for_query()], query, deadline).await })
+        self.query_watched(query, deadline, QueryWatch::default())
+    }
+
+    fn query_watched(
+        &self,
+        query: Arc<Query>,
+        deadline: Instant,
+        watch: QueryWatch,
+    ) -> BoxFuture<'_, Partial> {
+        Box::pin(async move { execute(&[self.for_query()], query, deadline, &watch).await })
     }
 
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {

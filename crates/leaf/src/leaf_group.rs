@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
-use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks, TableReport};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, QueryWatch, StatusScope, TableBlocks, TableReport};
 use hadal_query::Query;
 use hadal_types::TableName;
 
@@ -32,9 +32,18 @@ impl LeafGroup {
 
 impl Peer for LeafGroup {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        self.query_watched(query, deadline, QueryWatch::default())
+    }
+
+    fn query_watched(
+        &self,
+        query: Arc<Query>,
+        deadline: Instant,
+        watch: QueryWatch,
+    ) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
             let leaves: Vec<_> = self.leaves.iter().map(|leaf| leaf.for_query()).collect();
-            execute(&leaves, query, deadline).await
+            execute(&leaves, query, deadline, &watch).await
         })
     }
 

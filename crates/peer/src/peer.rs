@@ -7,7 +7,7 @@ use hadal_aggregate::Partial;
 use hadal_query::Query;
 use hadal_types::TableName;
 
-use crate::{BoxFuture, PeerStatus, StatusScope, TableBlocks, TableReport};
+use crate::{BoxFuture, PeerStatus, QueryWatch, StatusScope, TableBlocks, TableReport};
 
 /// Answers queries: a leaf, a process behind a network, or an aggregator.
 pub trait Peer: Send + Sync {
@@ -17,6 +17,17 @@ pub trait Peer: Send + Sync {
     /// failures of the query (a sum too large, the memory pool exhausted) appear as the partial's
     /// errors.
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial>;
+
+    /// As [`Self::query`], and shows `watch` the parts of the answer as they come. A peer that cannot
+    /// do so shows nothing.
+    fn query_watched(
+        &self,
+        query: Arc<Query>,
+        deadline: Instant,
+        _watch: QueryWatch,
+    ) -> BoxFuture<'_, Partial> {
+        self.query(query, deadline)
+    }
 
     /// Returns the state of every leaf at or below this peer, and of the tables in `scope`.
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus>;

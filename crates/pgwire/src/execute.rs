@@ -61,6 +61,7 @@ pub(crate) fn request(settings: &Settings, sql: &str, values: Vec<Literal>) -> Q
         start,
         until: start + settings.deadline(),
         client: settings.get("application_name").unwrap_or_default().to_owned(),
+        updates: None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::Partial;
-use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks, TableReport};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, QueryWatch, StatusScope, TableBlocks, TableReport};
 use hadal_query::Query;
 use hadal_types::limits::TREE_FANOUT;
 use hadal_types::{LeafName, TableName};
@@ -93,10 +93,19 @@ impl Aggregator {
 
 impl Peer for Aggregator {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        self.query_watched(query, deadline, QueryWatch::default())
+    }
+
+    fn query_watched(
+        &self,
+        query: Arc<Query>,
+        deadline: Instant,
+        watch: QueryWatch,
+    ) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
             let children: Vec<Arc<Child>> =
                 self.members.read().iter().map(|member| Arc::clone(&member.child)).collect();
-            self.fan_out.ask(&children, 0, &query, deadline).await
+            self.fan_out.ask(&children, 0, &query, deadline, &watch).await
         })
     }
 

@@ -26,8 +26,8 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::{LeafOutcome, Partial};
 use hadal_peer::{
-    BoxFuture, LeafStatus, MemberState, Peer, PeerStatus, Plan, PlannedPeer, StatusScope,
-    TableBlocks, TableReport,
+    BoxFuture, LeafStatus, MemberState, Peer, PeerStatus, Plan, PlannedPeer, QueryWatch,
+    StatusScope, TableBlocks, TableReport,
 };
 use hadal_query::Query;
 use hadal_types::limits::{COMPLETE_PAUSE_MILLIS_MAX, COMPLETE_PAUSE_MILLIS_MIN};
@@ -127,10 +127,10 @@ impl ClusterTree {
 
     /// Runs a query as the root. If it requires all rows and some are missing, it is repeated until
     /// it has all or its deadline is too near: a leaf may be back after a restart.
-    async fn run(&self, query: Arc<Query>, deadline: Instant) -> Partial {
+    async fn run(&self, query: Arc<Query>, deadline: Instant, watch: QueryWatch) -> Partial {
         let mut pause = Duration::from_millis(COMPLETE_PAUSE_MILLIS_MIN);
         loop {
-            let partial = self.run_once(Arc::clone(&query), deadline).await;
+            let partial = self.run_once(Arc::clone(&query), deadline, &watch).await;
             let is_complete = partial.coverage.rows_scanned >= partial.coverage.rows_expected;
             let next = TokioInstant::now() + pause;
             let repeats = query.require_complete && !is_complete && partial.errors.is_empty();
@@ -145,7 +145,7 @@ impl ClusterTree {
     }
 
     /// Plans a query, and runs it as the root, in one round of calls or several.
-    async fn run_once(&self, query: Arc<Query>, deadline: Instant) -> Partial {
+    async fn run_once(&self, query: Arc<Query>, deadline: Instant, watch: &QueryWatch) -> Partial {
         let members = self.members.now();
         let (mut plan, mut unasked) = planning::plan(&members, &self.machine, self.fanout);
         for leaf in self.fan_out.expected_rows().leaves_of(&query.table) {
@@ -155,7 +155,7 @@ impl ClusterTree {
         }
         plan.rows_expected = self.rows_expected(&plan, &query);
         let (members, fan_out, second_rounds) = (&*members, &self.fan_out, &self.second_rounds);
-        let calls = RootQuery { members, fan_out, second_rounds, deadline };
+        let calls = RootQuery { members, fan_out, second_rounds, deadline, watch };
         calls.run(plan, unasked, &query).await
     }
 
@@ -176,14 +176,24 @@ impl PlannedPeer for ClusterTree {
     ) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
             let members = self.members.now();
-            root_query::run_plan(&members, &self.fan_out, &plan, &query, deadline).await
+            let watch = QueryWatch::default();
+            root_query::run_plan((&members, &self.fan_out), &plan, &query, deadline, &watch).await
         })
     }
 }
 
 impl Peer for ClusterTree {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
-        Box::pin(self.run(query, deadline))
+        Box::pin(self.run(query, deadline, QueryWatch::default()))
+    }
+
+    fn query_watched(
+        &self,
+        query: Arc<Query>,
+        deadline: Instant,
+        watch: QueryWatch,
+    ) -> BoxFuture<'_, Partial> {
+        Box::pin(self.run(query, deadline, watch))
     }
 
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
-use hadal_peer::{BoxFuture, Peer, Plan, PlannedPeer};
+use hadal_peer::{BoxFuture, Peer, Plan, PlannedPeer, QueryWatch, WatchedPart};
 use hadal_query::Query;
 use hadal_types::limits::MERGE_AT_ONCE_BYTES;
 use hadal_types::{CancelOnDrop, LeafName};
@@ -35,9 +35,14 @@ pub(crate) enum Target {
 }
 
 impl Child {
-    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+    fn query(
+        &self,
+        query: Arc<Query>,
+        deadline: Instant,
+        watch: &QueryWatch,
+    ) -> BoxFuture<'_, Partial> {
         match &self.target {
-            Target::Peer(peer) => peer.query(query, deadline),
+            Target::Peer(peer) => peer.query_watched(query, deadline, watch.clone()),
             Target::Subtree(peer, plan) => peer.query_planned(query, Arc::clone(plan), deadline),
         }
     }
@@ -103,16 +108,19 @@ impl FanOut {
         whole: u64,
         query: &Arc<Query>,
         deadline: Instant,
+        watch: &QueryWatch,
     ) -> Partial {
         let mut round = self.begin(children, whole, query, deadline);
         let for_children = earlier(round.start, deadline);
         let mut answers = FuturesUnordered::new();
         for (index, child) in children.iter().enumerate() {
-            let answer = child.query(Arc::clone(query), for_children);
+            let answer = child.query(Arc::clone(query), for_children, watch);
             answers.push(async move { (index, answer.await) });
         }
         let mut merged = Partial::empty(query);
         let mut until = deadline;
+        let shown = watch.part();
+        self.show(&shown, &merged, children, &round);
         while let Ok(Some((index, partial))) = timeout_at(until.into(), answers.next()).await {
             let partial = self.checked(partial, &children[index], query);
             merged = merge(merged, partial, query).await;
@@ -121,6 +129,7 @@ impl FanOut {
                 return merged;
             }
             until = round.until_after(index);
+            self.show(&shown, &merged, children, &round);
         }
         self.add_silent(&mut merged, children, &round);
         merged
@@ -205,10 +214,28 @@ impl FanOut {
         partial
     }
 
+    /// Shows what is merged to whoever watches the query, while children have not answered.
+    fn show(
+        &self,
+        shown: &WatchedPart,
+        merged: &Partial,
+        children: &[Arc<Child>],
+        round: &Round<'_>,
+    ) {
+        if !shown.is_watched() || round.waiting.iter().all(Option::is_none) {
+            return;
+        }
+        let waiting = children.iter().zip(&round.waiting).filter(|(_, waits)| waits.is_some());
+        let leaves = waiting.flat_map(|(child, _)| &child.leaves);
+        let silent = leaves.flat_map(|leaf| {
+            self.unanswered(leaf, LeafOutcome::Late, round.query, round.micros()).leaves
+        });
+        shown.show(merged, silent.collect());
+    }
+
     /// Adds the leaves of children that did not answer in time.
     fn add_silent(&self, merged: &mut Partial, children: &[Arc<Child>], round: &Round<'_>) {
-        let micros = now().saturating_duration_since(round.start).as_micros();
-        let micros = u64::try_from(micros).unwrap_or(u64::MAX);
+        let micros = round.micros();
         let silent = children.iter().zip(&round.waiting).filter(|(_, waits)| waits.is_some());
         for (child, _) in silent {
             self.late.fetch_add(1, Ordering::Relaxed);
@@ -246,6 +273,12 @@ impl FanOut {
 }
 
 impl Round<'_> {
+    /// Microseconds since the start.
+    fn micros(&self) -> u64 {
+        let micros = now().saturating_duration_since(self.start).as_micros();
+        u64::try_from(micros).unwrap_or(u64::MAX)
+    }
+
     /// Notes that a child has answered; returns until when to wait for others.
     fn until_after(&mut self, index: usize) -> Instant {
         let answered = self.waiting[index].take().unwrap_or(0);

@@ -9,7 +9,8 @@ use hadal_aggregate::{
     finish_columns,
 };
 use hadal_peer::{
-    BlockStatus, MemberState, Peer, PeerStatus, StatusScope, TableBlocks, TableReport, TableStatus,
+    BlockStatus, MemberState, Peer, PeerStatus, QueryProgress, QueryWatch, StatusScope,
+    TableBlocks, TableReport, TableStatus,
 };
 use hadal_query::Query;
 use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
@@ -108,7 +109,38 @@ impl Root {
     /// # Errors
     /// As [`Self::ask`].
     pub async fn ask_timed(&self, query: Query) -> Result<(ResultSet, StageTimes), AskError> {
-        self.ask_with(query, finish).await
+        self.ask_with(query, finish, QueryWatch::default()).await
+    }
+
+    /// As [`Self::ask`], for a query that somebody watches.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub async fn ask_watched(
+        &self,
+        query: Query,
+        watch: QueryWatch,
+    ) -> Result<ResultSet, AskError> {
+        self.ask_with(query, finish, watch).await.map(|(answer, _)| answer)
+    }
+
+    /// How far a watched query has come, and its answer from the rows scanned by now, if these are
+    /// more than `rows_min`.
+    pub async fn partial_answer(
+        &self,
+        query: Arc<Query>,
+        watch: QueryWatch,
+        rows_min: u64,
+    ) -> (QueryProgress, Option<ResultSet>) {
+        let waits = CancelOnDrop::default();
+        let cancelled = waits.cancelled();
+        let finishing = spawn_blocking(move || {
+            let (progress, partial) = watch.collect(&query, rows_min);
+            let is_over = || cancelled.is_cancelled();
+            (progress, partial.and_then(|partial| finish(partial, &query, &is_over).ok()))
+        });
+        // Without it, the client is told less.
+        finishing.await.unwrap_or_default()
     }
 
     /// As [`Self::ask`], but returns the rows as columns; those of the result set are empty.
@@ -116,20 +148,21 @@ impl Root {
     /// # Errors
     /// As [`Self::ask`].
     pub async fn ask_columns(&self, query: Query) -> Result<(ResultSet, RowColumns), AskError> {
-        self.ask_with(query, finish_columns).await.map(|(answer, _)| answer)
+        self.ask_with(query, finish_columns, QueryWatch::default()).await.map(|(answer, _)| answer)
     }
 
     async fn ask_with<T: Send + 'static>(
         &self,
         query: Query,
         finish: ResultOf<T>,
+        watch: QueryWatch,
     ) -> Result<(T, StageTimes), AskError> {
         let (start, time_limit) = (TokioInstant::now().into_std(), query.deadline);
         let mut has_room = false;
         let answering = async {
             self.budget.wait_for_free(SMALL_QUERY_BYTES_MAX).await;
             has_room = true;
-            self.answer(Arc::new(query), start, finish).await
+            self.answer(Arc::new(query), start, finish, watch).await
         };
         match timeout(time_limit, answering).await {
             Ok(answered) => answered,
@@ -143,11 +176,12 @@ impl Root {
         query: Arc<Query>,
         start: Instant,
         finish: ResultOf<T>,
+        watch: QueryWatch,
     ) -> Result<(T, StageTimes), AskError> {
         let asked = now();
         let deadline = start + query.deadline;
         let found_by = before_finishing(start, deadline);
-        let partial = self.tree.query(Arc::clone(&query), found_by).await;
+        let partial = self.tree.query_watched(Arc::clone(&query), found_by, watch).await;
         let answered = now();
         if !partial.errors.is_empty() {
             return Err(AskError::Faults(partial.errors.iter().cloned().collect()));

@@ -34,6 +34,37 @@ it("asks once more where there was no answer, and no more than that", async () =
   expect(twice).toEqual(["/v1/query", "/v1/query"]);
 });
 
+/** A server that answers a query with these events. */
+function serverOfEvents(events: string, status = 200): void {
+  vi.stubGlobal("sessionStorage", { getItem: () => null });
+  const headers = { "Content-Type": "text/event-stream" };
+  vi.stubGlobal("fetch", async () => new Response(events, { status, headers }));
+}
+
+it("says how far a query has come, and returns its answer", async () => {
+  const events = [
+    'event: progress\ndata: {"rows_scanned": 5}\n\n',
+    'event: partial\ndata: {"rows": [[5]]}\n\n',
+    'event: answer\ndata: {"rows": [[9]]}\n\n',
+  ];
+  serverOfEvents(events.join(""));
+  const updates: unknown[] = [];
+  const answer = await ask({ table: "t" }, undefined, (update) => updates.push(update));
+  expect(answer.rows).toEqual([[9]]);
+  const progress = { rows_scanned: 5 };
+  expect(updates).toEqual([
+    { progress, partial: null },
+    { progress, partial: { rows: [[5]] } },
+  ]);
+});
+
+it("fails with the problem of a query that began, and when the answer breaks off", async () => {
+  serverOfEvents('event: problem\ndata: {"title": "Late", "status": 504, "detail": "x"}\n\n');
+  await expect(ask({ table: "t" })).rejects.toMatchObject({ late: true });
+  serverOfEvents('event: progress\ndata: {}\n\nevent: answer\ndata: {"ro');
+  await expect(ask({ table: "t" })).rejects.toMatchObject({ unreachable: true });
+});
+
 it("never sends what changes something twice", async () => {
   const resolved = serverThatMisses(1);
   await expect(putSettings("t", 0, {} as never)).rejects.toMatchObject({ unreachable: true });

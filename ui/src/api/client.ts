@@ -3,6 +3,7 @@
 
 import type { Cluster } from "./cluster";
 import { expanded, withoutDefinitions } from "./definitions";
+import { eventsOf } from "./events";
 import type { Explanation, SidesOf } from "./explain";
 import type { FunctionDefinition, VersionedFunction } from "./functions";
 import type { Rollover } from "./rollover";
@@ -13,6 +14,7 @@ import type {
   ColumnValue,
   LeafStatus,
   ProblemBody,
+  QueryProgress,
   QuerySpec,
   SetSettings,
   Settings,
@@ -101,8 +103,8 @@ async function respond(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** The answer to a request, or the problem with it. */
-export async function send<T>(path: string, init: RequestInit, signal?: AbortSignal): Promise<T> {
+/** A successful response. */
+async function request(path: string, init: RequestInit, signal?: AbortSignal): Promise<Response> {
   const headers = new Headers({
     ...authorization(),
     ...Object.fromEntries(new Headers(init.headers)),
@@ -115,9 +117,14 @@ export async function send<T>(path: string, init: RequestInit, signal?: AbortSig
     throw new Problem(unreachable());
   }
   noteClock(response);
-  const body: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw new Problem(problemOf(body, response));
-  return body as T;
+  if (response.ok) return response;
+  throw new Problem(problemOf(await response.json().catch(() => null), response));
+}
+
+/** The answer to a request, or the problem with it. */
+export async function send<T>(path: string, init: RequestInit, signal?: AbortSignal): Promise<T> {
+  const response = await request(path, init, signal);
+  return (await response.json().catch(() => null)) as T;
 }
 
 /** The header that carries the token, if there is one. */
@@ -283,11 +290,42 @@ export async function stopRollover(): Promise<void> {
   await send<RolloverAnswer>(ROLLOVER, { method: "DELETE" });
 }
 
-/** The answer to a query; `strict` refuses columns that the table does not have. */
-export function ask(query: QuerySpec, signal?: AbortSignal, strict = false): Promise<Answer> {
+/** What is known of a query before its answer: how far it has come, and an answer from the rows
+ * scanned by then. */
+export interface QueryUpdate {
+  readonly progress: QueryProgress | null;
+  readonly partial: Answer | null;
+}
+
+/**
+ * The answer to a query. One that takes longer than a moment says how far it has come. `strict`
+ * refuses columns that the table does not have.
+ */
+export async function ask(
+  query: QuerySpec,
+  signal?: AbortSignal,
+  onUpdate: (update: QueryUpdate) => void = () => undefined,
+  strict = false,
+): Promise<Answer> {
   const body = bodyOf(query, strict);
-  const headers = { "Content-Type": "application/json" };
-  return send<Answer>("/v1/query", { method: "POST", headers, body }, signal);
+  const headers = { "Content-Type": "application/json", Accept: "text/event-stream" };
+  const response = await request("/v1/query", { method: "POST", headers, body }, signal);
+  const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
+  if (!isStream || !response.body) return (await response.json()) as Answer;
+  let update: QueryUpdate = { progress: null, partial: null };
+  try {
+    for await (const { name, data } of eventsOf(response.body)) {
+      if (name === "answer") return JSON.parse(data) as Answer;
+      if (name === "problem") throw problemOfText(data, 500);
+      if (name === "progress") update = { ...update, progress: JSON.parse(data) as QueryProgress };
+      if (name === "partial") update = { ...update, partial: JSON.parse(data) as Answer };
+      onUpdate(update);
+    }
+  } catch (error) {
+    if (error instanceof Problem || wasCancelled(error)) throw error;
+  }
+  // The connection broke off.
+  throw new Problem(unreachable());
 }
 
 /** The answer to a statement of SQL. */

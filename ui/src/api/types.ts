@@ -84,6 +84,15 @@ export interface Definition {
   readonly sql: string;
 }
 
+/** How far a query has come. */
+export interface QueryProgress {
+  leaves_asked: number;
+  leaves_answered: number;
+  rows_expected: number;
+  rows_scanned: number;
+  elapsed_micros: number;
+}
+
 /** The query as `POST /v1/query` takes it. */
 export interface QuerySpec {
   table: string;

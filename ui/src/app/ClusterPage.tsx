@@ -27,7 +27,7 @@ import { useCluster } from "./useCluster";
 const LARGE_LEAVES = 48;
 
 /** The machines and leaves of the cluster, their states, and their rows; it follows them by itself. */
-export function ClusterPage(props: {
+export default function ClusterPage(props: {
   zone: Zone;
   /** Opens a table. */
   onOpen: (table: string) => void;

@@ -4,9 +4,9 @@ import { lazy, type ReactNode } from "react";
 import type { Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { go, type PageName } from "./address";
-import { ClusterPage } from "./ClusterPage";
 
 const BoardPages = lazy(() => import("../boards/BoardPages"));
+const ClusterPage = lazy(() => import("./ClusterPage"));
 const FunctionsPage = lazy(() => import("./FunctionsPage"));
 const HomePage = lazy(async () => ({ default: (await import("./home/HomePage")).HomePage }));
 

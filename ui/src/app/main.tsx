@@ -1,4 +1,4 @@
-import "@mantine/core/styles.css";
+import "./mantineStyles";
 import "./page.css";
 import { createTheme, MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
@@ -35,6 +35,13 @@ const client = new QueryClient({
       networkMode: "always",
     },
   },
+});
+
+// A page that is left waits for no answers: the server cancels their queries. A browser may keep the
+// page, and show it again later.
+window.addEventListener("pagehide", () => void client.cancelQueries());
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) void client.refetchQueries({ type: "active" });
 });
 
 trustNoMarkup();

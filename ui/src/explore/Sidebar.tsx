@@ -1,5 +1,5 @@
 import { Group, Select, Stack, Switch, Tabs, Text, TextInput } from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import type { Zone } from "../base/zone";
@@ -27,10 +27,11 @@ import { NumberField } from "../widgets/NumberField";
 import { GroupPicker } from "../widgets/pickers/GroupPicker";
 import { MeasurePicker } from "../widgets/pickers/MeasurePicker";
 import { TablePicker } from "../widgets/pickers/TablePicker";
-import { RetentionTab } from "../widgets/retention/RetentionTab";
 import { NO_DRAFT } from "../widgets/retention/settingsDraft";
 import { TimeRangeControl } from "../widgets/time/TimeRangeControl";
 import { useExplore } from "./context";
+
+const RetentionTab = lazy(() => import("../widgets/retention/RetentionTab"));
 
 /** All fields of the query; in further tabs the table's columns and its retention. */
 export function Sidebar(props: { tables: Table[]; onZone: (zone: Zone) => void }) {
@@ -56,13 +57,15 @@ export function Sidebar(props: { tables: Table[]; onZone: (zone: Zone) => void }
           <Columns />
         </Tabs.Panel>
         <Tabs.Panel value="retention">
-          <RetentionTab
-            table={table}
-            columns={[...columns]}
-            zone={zone}
-            draft={draft}
-            onDraft={setDraft}
-          />
+          <Suspense>
+            <RetentionTab
+              table={table}
+              columns={[...columns]}
+              zone={zone}
+              draft={draft}
+              onDraft={setDraft}
+            />
+          </Suspense>
         </Tabs.Panel>
       </Tabs>
     </Stack>

@@ -6,6 +6,7 @@ import { timeText } from "../base/zone";
 import { FULL_RANGE } from "../query/time";
 import { CoverageCorner } from "../widgets/coverage/CoverageCorner";
 import { countRows, missingWords, type RowCounts } from "../widgets/coverage/coverage";
+import { ProgressCorner } from "../widgets/coverage/ProgressCorner";
 import { ProblemCard } from "../widgets/ProblemCard";
 import type { Result } from "./answers";
 import { compareGapWords } from "./compareRange";
@@ -39,12 +40,13 @@ export function ViewFrame(props: {
   useEffect(() => {
     if (answered) loadStats();
   }, [answered, loadStats]);
-  const answer = result.data;
+  const { partial, progress } = result;
+  const answer = partial ?? result.data;
   const rowCounts = props.rowCounts === undefined && answer ? countRows(answer) : props.rowCounts;
-  const stale = result.isPlaceholderData;
+  const stale = result.isPlaceholderData && !partial;
   const heading = useRef<HTMLDivElement>(null);
   const drawn = useRef<HTMLDivElement>(null);
-  const complete = answer && !result.error && result.staleSince === null;
+  const complete = answer && !progress && !result.error && result.staleSince === null;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
       <Group justify="space-between" align="center" gap="xs" className="view-head">
@@ -55,6 +57,7 @@ export function ViewFrame(props: {
           {tools}
         </Group>
         <Group gap="sm">
+          {progress && <ProgressCorner progress={progress} partial={partial !== null} />}
           {complete && rowCounts && (
             <CoverageCorner
               answer={answer}
@@ -74,8 +77,12 @@ export function ViewFrame(props: {
       {result.error ? (
         <ProblemCard problem={result.error} onRetry={() => void result.refetch()} />
       ) : answer ? (
-        <Box ref={drawn} className={stale ? "stale" : "fresh"} aria-busy={stale}>
-          <Notes answer={answer} />
+        <Box
+          ref={drawn}
+          className={partial ? "partial" : stale ? "stale" : "fresh"}
+          aria-busy={stale || partial !== null}
+        >
+          {!partial && <Notes answer={answer} />}
           {spec.compare && <CompareNote />}
           {answer.stats.rows_matched === 0 ? <NothingHere /> : children(answer)}
         </Box>

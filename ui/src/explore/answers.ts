@@ -1,9 +1,9 @@
 // Answers of the server, kept while the query that they answer is on the page.
 
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useRef, useState } from "react";
-import { ask, Problem } from "../api/client";
-import type { Answer, Cell, QuerySpec } from "../api/types";
+import { ask, Problem, type QueryUpdate } from "../api/client";
+import type { Answer, Cell, QueryProgress, QuerySpec } from "../api/types";
 
 /** An answer, what went wrong instead, or neither yet. */
 export interface Result {
@@ -14,11 +14,19 @@ export interface Result {
   readonly isPlaceholderData: boolean;
   /** When `data` came, if no answer has come since although one was asked for. */
   readonly staleSince: number | null;
+  /** How far a query has come that takes long; null for one that does not, or has its answer. */
+  readonly progress: QueryProgress | null;
+  /** Its answer from the rows scanned by now, if a new question takes long. */
+  readonly partial: Answer | null;
   readonly refetch: () => unknown;
 }
 
 /** Answers a query: the server, or answers that were kept. */
-export type AnswerSource = (spec: QuerySpec, signal?: AbortSignal) => Promise<Answer>;
+export type AnswerSource = (
+  spec: QuerySpec,
+  signal?: AbortSignal,
+  onUpdate?: (update: QueryUpdate) => void,
+) => Promise<Answer>;
 
 export const AnswerSourceContext = createContext<AnswerSource>(ask);
 
@@ -32,9 +40,18 @@ const AGAIN_MS = 5000;
  */
 export function useAnswer(spec: QuerySpec | null): Result {
   const source = useContext(AnswerSourceContext);
+  const client = useQueryClient();
   const result = useQuery<Answer, Problem>({
     queryKey: ["answer", spec],
-    queryFn: ({ signal }) => source(spec as QuerySpec, signal),
+    queryFn: async ({ signal }) => {
+      const updates = ["update", spec];
+      const onUpdate = (update: QueryUpdate) => client.setQueryData(updates, update);
+      try {
+        return await source(spec as QuerySpec, signal, onUpdate);
+      } finally {
+        client.setQueryData(updates, null);
+      }
+    },
     enabled: spec !== null,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
@@ -43,7 +60,9 @@ export function useAnswer(spec: QuerySpec | null): Result {
   });
   const { data, error, isFetching, isPlaceholderData, dataUpdatedAt, failureReason } = result;
   const last = useRef<{ of: string; data: Answer; at: number; silent: boolean } | null>(null);
-  const late = useLate(isFetching);
+  const update = useUpdate(isFetching ? spec : null);
+  // A server that says how far it has come is not silent.
+  const late = useLate(isFetching && update === null);
   if (data && !isPlaceholderData && dataUpdatedAt !== last.current?.at) {
     last.current = { of: timeless(spec), data, at: dataUpdatedAt, silent: false };
   }
@@ -53,12 +72,16 @@ export function useAnswer(spec: QuerySpec | null): Result {
   // It stays so while it is asked again, until the answer is there.
   if (kept && wrong instanceof Problem && wrong.passing) kept.silent = true;
   const silent = kept !== null && (kept.silent || late);
+  // The last answer to the same question has more rows than a part of the next one.
+  const partial = kept === null && update?.partial ? update.partial : null;
   return {
     data: silent ? kept.data : data,
     error: silent ? null : (error ?? trouble),
     isFetching,
     isPlaceholderData: isPlaceholderData || silent,
     staleSince: silent ? kept.at : null,
+    progress: update?.progress ?? null,
+    partial: partial !== null && partial.stats.rows_matched > 0 ? partial : null,
     refetch: result.refetch,
   };
 }
@@ -72,6 +95,16 @@ function useTrouble(of: string, wrong: Error | null, answered: boolean): Problem
   if (wrong instanceof Problem) last.current = wrong.passing ? { of, problem: wrong } : null;
   else if (answered) last.current = null;
   return last.current?.of === of ? last.current.problem : null;
+}
+
+/** What is known of a query that is being answered. */
+function useUpdate(spec: QuerySpec | null): QueryUpdate | null {
+  const { data } = useQuery<QueryUpdate | null>({
+    queryKey: ["update", spec],
+    queryFn: skipToken,
+    gcTime: 0,
+  });
+  return spec === null ? null : (data ?? null);
 }
 
 /** A query but for its moment: asked again later it is still the same query. */
@@ -94,11 +127,12 @@ function useLate(busy: boolean): boolean {
  * answer is drawn. Numbers therefore never stand under the name of another measure.
  */
 export function useAsked<Asked>(
-  { data, isPlaceholderData }: Pick<Result, "data" | "isPlaceholderData">,
+  result: Pick<Result, "data" | "isPlaceholderData" | "partial">,
   asked: Asked,
 ): Asked {
+  const { data, isPlaceholderData, partial } = result;
   const drawn = useRef(asked);
-  if (!data || !isPlaceholderData) drawn.current = asked;
+  if (!data || !isPlaceholderData || partial) drawn.current = asked;
   return drawn.current;
 }
 

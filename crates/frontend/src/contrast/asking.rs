@@ -73,6 +73,7 @@ impl Asking<'_> {
             start: self.request.start,
             until: self.request.until,
             client: self.request.client.clone(),
+            updates: None,
         }
     }
 

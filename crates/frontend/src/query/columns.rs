@@ -6,11 +6,10 @@ use hadal_sql::Statement;
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
+use crate::query::completion::has_weights;
 use crate::query::intervals::IntervalForm;
 use crate::query::number_class::NumberClass;
-use crate::query::{
-    QueryRequest, bind, describe, explain, has_weights, intervals, row_kinds, summarize,
-};
+use crate::query::{QueryRequest, bind, describe, explain, intervals, row_kinds, summarize};
 
 /// A column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,11 +16,12 @@ use hadal_types::{Value, limits};
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::principal::Principal;
+use crate::query::completion::has_weights;
 use crate::query::describe::named;
 use crate::query::explain::cost::cost_lines;
 use crate::query::explain::plan::{Storage, plan_lines};
 use crate::query::result::{QueryResult, QueryWarning};
-use crate::query::{has_weights, schema};
+use crate::query::schema;
 
 /// The column of the answer, as PostgreSQL names it.
 pub(crate) const EXPLAIN_COLUMNS: [(&str, Type); 1] = [("QUERY PLAN", Type::String)];

@@ -13,7 +13,8 @@ use hadal_sql::QuerySpec;
 use hadal_types::limits;
 use serde::Deserialize;
 
-use crate::accept::accepted;
+use crate::accept::{Accepted, accepted};
+use crate::event_stream::respond_in_events;
 use crate::problem::Problem;
 use crate::query_response::respond;
 use crate::request_body::RequestBody;
@@ -49,15 +50,19 @@ pub(crate) async fn post(
     request: Request,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
-    let format = accepted(&head.headers, &state.config.answer_formats)?;
+    let form = accepted(&head.headers, &state.config.answer_formats)?;
     let body = RequestBody::new(body, state.frontend.shutdown(), state.config.pace);
     let body = body.all(limits::QUERY_BODY_BYTES_MAX).await?;
     let start = Instant::now();
     let mut request = QueryBody::read(&body)?.into_request(start, client_of(&head.headers))?;
-    // Other formats than JSON have nothing but columns.
-    request.row_kind_column = format.is_some();
-    if let Some(format) = format {
-        return respond_in(&*format, &state, &principal, request).await;
+    match form {
+        Accepted::Json => {}
+        Accepted::Events => return respond_in_events(&state, principal, request).await,
+        Accepted::Batches(format) => {
+            // These formats have nothing but columns.
+            request.row_kind_column = true;
+            return respond_in(&*format, &state, &principal, request).await;
+        }
     }
     let until = request.until;
     let deliver = |result| async move { blocking(move || respond(result, start, until)).await? };
@@ -128,6 +133,7 @@ impl QueryBody {
             start,
             until,
             client,
+            updates: None,
         })
     }
 }

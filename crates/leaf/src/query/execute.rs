@@ -8,6 +8,7 @@ use hadal_aggregate::{
     Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode, WarningCode,
     add_leaf_totals,
 };
+use hadal_peer::QueryWatch;
 use hadal_query::Query;
 use hadal_scan::{BlockOrder, Scan};
 use hadal_store::DroppedRows;
@@ -68,11 +69,12 @@ pub(crate) async fn execute(
     leaves: &[QueryLeaf<'_>],
     query: Arc<Query>,
     deadline: Instant,
+    watch: &QueryWatch,
 ) -> Partial {
     let start = Instant::now();
     let Some(first) = leaves.first() else { return Partial::empty(&query) };
     if leaves.len() > 1 && query.needs_leaf_totals() {
-        return execute_each(leaves, query, deadline).await;
+        return execute_each(leaves, query, deadline, watch).await;
     }
     let scan = match Scan::new(Arc::clone(&query)) {
         Ok(scan) if first.settings.zone_answers => scan,
@@ -90,6 +92,10 @@ pub(crate) async fn execute(
     };
     let (counts, blocks): (Vec<usize>, Vec<Vec<_>>) =
         snapshots.iter_mut().enumerate().map(of_leaf).unzip();
+    let shown = watch.part();
+    if shown.is_watched() {
+        shown.begin_scan(snapshots.iter().map(|it| it.coverage(LeafOutcome::Late, 0, 0)).collect());
+    }
     let request = ScanRequest {
         query: Arc::clone(&query),
         blocks: ordered(blocks.concat(), scan.block_order()),
@@ -99,6 +105,7 @@ pub(crate) async fn execute(
         budget: Arc::clone(&first.settings.budget),
         merging: Arc::clone(first.settings.pool.merging()),
         deadline,
+        shown: Arc::new(shown),
     };
     let (mut partial, scanned) = match run_scan(*first, request).await {
         Some(JobResult { partial, scanned, .. }) => (partial, Some(scanned)),
@@ -117,11 +124,18 @@ pub(crate) async fn execute(
 }
 
 /// As [`execute`], but one leaf after another: each adds its own totals.
-async fn execute_each(leaves: &[QueryLeaf<'_>], query: Arc<Query>, deadline: Instant) -> Partial {
+async fn execute_each(
+    leaves: &[QueryLeaf<'_>],
+    query: Arc<Query>,
+    deadline: Instant,
+    watch: &QueryWatch,
+) -> Partial {
     let mut all = Partial::empty(&query);
+    let shown = watch.part();
     for leaf in leaves {
+        shown.show(&all, Vec::new());
         let leaf = std::slice::from_ref(leaf);
-        all.merge(Box::pin(execute(leaf, Arc::clone(&query), deadline)).await);
+        all.merge(Box::pin(execute(leaf, Arc::clone(&query), deadline, watch)).await);
     }
     all
 }
@@ -174,6 +188,19 @@ impl<'l> LeafSnapshot<'l> {
         }
     }
 
+    /// The coverage of this leaf, `scanned` rows of whose reached blocks were scanned.
+    fn coverage(&self, outcome: LeafOutcome, scanned: u64, micros: u64) -> LeafCoverage {
+        let (rows, rows_reached) = self.rows;
+        LeafCoverage {
+            name: self.leaf.name.clone(),
+            outcome,
+            rows_expected: rows + self.lost_rows + self.waiting_rows,
+            rows_scanned: scanned + rows - rows_reached,
+            micros,
+            as_of: (self.leaf.started, self.version),
+        }
+    }
+
     /// Reports this leaf's coverage in the partial. `blocks` is the number of blocks to scan;
     /// `scanned` is `None` if the scan failed.
     fn report_coverage(
@@ -184,24 +211,18 @@ impl<'l> LeafSnapshot<'l> {
         micros: u64,
         partial: &mut Partial,
     ) {
-        let (rows, rows_reached) = self.rows;
-        let (outcome, rows_scanned) = match scanned {
+        let coverage = match scanned {
             Some(scanned) => {
                 partial.stats.blocks += self.skipped;
                 partial.stats.blocks_skipped += self.skipped;
                 let is_all = scanned.blocks == blocks;
                 let outcome = if is_all { LeafOutcome::Answered } else { LeafOutcome::Late };
-                (outcome, scanned.rows + rows - rows_reached)
+                self.coverage(outcome, scanned.rows, micros)
             }
-            None => (LeafOutcome::Failed, 0),
-        };
-        let coverage = LeafCoverage {
-            name: self.leaf.name.clone(),
-            outcome,
-            rows_expected: rows + self.lost_rows + self.waiting_rows,
-            rows_scanned,
-            micros,
-            as_of: (self.leaf.started, self.version),
+            None => {
+                let failed = self.coverage(LeafOutcome::Failed, 0, micros);
+                LeafCoverage { rows_scanned: 0, ..failed }
+            }
         };
         partial.coverage.merge(Coverage::of_leaf(coverage, self.has_table));
         let table = query.table.as_str();

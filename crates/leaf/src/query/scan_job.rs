@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Partial, QueryError, QueryErrorCode, WarningCode, over_memory_limit};
 use hadal_block::{BlockError, ColumnView};
+use hadal_peer::WatchedPart;
 use hadal_query::Query;
 use hadal_scan::{BlockContext, InternedIds, Scan, ScanError};
 use hadal_types::MemoryPool;
@@ -46,6 +47,8 @@ pub(crate) struct ScanRequest {
     /// Limits how many queries may merge their worker states beside the scan threads.
     pub(crate) merging: Arc<Semaphore>,
     pub(crate) deadline: Instant,
+    /// Where the scanned part is shown, if somebody watches the query.
+    pub(crate) shown: Arc<WatchedPart>,
 }
 
 /// A query and its progress.
@@ -68,6 +71,8 @@ pub(crate) struct WorkerState {
     /// One entry per leaf.
     scanned: Vec<ScannedBlocks>,
     took: Duration,
+    /// The round of the watch in which this state was shown.
+    shown: u64,
     /// Zeros may have been read in place of unreadable bytes: this state must not be used.
     is_spoiled: bool,
 }
@@ -142,6 +147,8 @@ impl ScanJob {
                 all.rows += other.rows;
             }
             all.took += worker_state.took;
+            // What was shown of either is not shown again in the same round.
+            all.shown = all.shown.max(worker_state.shown);
             all.is_spoiled |= worker_state.is_spoiled;
             all
         })
@@ -157,6 +164,17 @@ impl ScanJob {
             }
             _ => error,
         }
+    }
+
+    /// Shows what a worker has scanned, once per round of the watch.
+    fn show(&self, worker_state: &mut WorkerState) {
+        let round = self.request.shown.round();
+        if round == worker_state.shown || worker_state.is_spoiled {
+            return;
+        }
+        worker_state.shown = round;
+        let rows = worker_state.scanned.iter().map(|scanned| scanned.rows);
+        self.request.shown.add(round, &worker_state.partial, rows);
     }
 
     /// Reserves memory for the partial, which held `before` bytes before the block. If all worker
@@ -212,7 +230,7 @@ impl Job for ScanJob {
             let partial = Partial { reservation: budget.reservation(), ..Partial::empty(query) };
             let took = Duration::ZERO;
             let scanned = vec![ScannedBlocks::default(); tables.len()];
-            return WorkerState { partial, scanned, took, is_spoiled: false };
+            return WorkerState { partial, scanned, took, shown: 0, is_spoiled: false };
         };
         if many {
             worker_state.partial.hold(*bytes_max);
@@ -224,8 +242,8 @@ impl Job for ScanJob {
     fn scan_block(&self, number: usize, worker_state: &mut WorkerState) {
         let ScanRequest { scan, tables, blocks, .. } = &self.request;
         let Some((leaf, block)) = blocks.get(number) else { return };
-        let WorkerState { partial, scanned, is_spoiled, .. } = worker_state;
-        let (table, scanned) = (&tables[*leaf], &mut scanned[*leaf]);
+        let WorkerState { partial, scanned: all_scanned, is_spoiled, .. } = worker_state;
+        let (table, scanned) = (&tables[*leaf], &mut all_scanned[*leaf]);
         let held = HeldBlock { block, table, job: self };
         let faults = block.faults();
         let before = partial.reservation.bytes();
@@ -235,6 +253,7 @@ impl Job for ScanJob {
                 scanned.blocks += 1;
                 scanned.rows += block.rows as u64;
                 self.hold(partial, before);
+                self.request.shown.count_rows(block.rows as u64);
             }
             Err(ScanError::Cancelled) => {}
             // As in `hold`: the number of threads does not decide.
@@ -250,6 +269,7 @@ impl Job for ScanJob {
             }
         }
         *is_spoiled |= block.faults() != faults;
+        self.show(worker_state);
     }
 
     fn note(&self, took: Duration, worker_state: &mut WorkerState) {
@@ -320,7 +340,7 @@ impl PendingResult {
                 merged.await.ok()?
             }
         };
-        let WorkerState { mut partial, scanned, took, is_spoiled } = merged?;
+        let WorkerState { mut partial, scanned, took, is_spoiled, .. } = merged?;
         if many {
             partial.hold(self.job.request.bytes_max);
         }

@@ -41,11 +41,13 @@ struct Asked {
     use_zones: bool,
 }
 
+/// A column's sum; also its extremes, if they are needed and there are any.
+type SumAndEnds = (WeighedSum, Option<(i64, i64)>);
+
 /// The weighted sums of some columns over the selected rows.
 struct Weighed {
     count: WeightedCount,
-    /// Of each column also the extremes, if they are needed and there are any.
-    columns: Vec<(WeighedSum, Option<(i64, i64)>)>,
+    columns: Vec<SumAndEnds>,
     /// Whether some rows do not weigh one.
     has_weights: bool,
 }
@@ -162,7 +164,7 @@ impl Weighed {
         selection: &Selection,
         classes: &[WeightClass],
         asked: Asked,
-    ) -> Result<Option<(WeighedSum, Option<(i64, i64)>)>, BlockError> {
+    ) -> Result<Option<SumAndEnds>, BlockError> {
         let Some(all) = Ungrouped::new(index, columns, selection.chosen(), asked)? else {
             return Ok(None);
         };

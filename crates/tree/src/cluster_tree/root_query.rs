@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use hadal_aggregate::{LeafOutcome, Partial};
-use hadal_peer::Plan;
+use hadal_peer::{Plan, QueryWatch, WatchedPart};
 use hadal_query::Query;
 use hadal_types::LeafName;
 use tokio::time::Instant as TokioInstant;
@@ -25,6 +25,8 @@ pub(super) struct RootQuery<'t> {
     /// Top lists that members were asked for once more.
     pub(super) second_rounds: &'t AtomicU64,
     pub(super) deadline: Instant,
+    /// Watches the round whose answers are groups or rows of the query's answer.
+    pub(super) watch: &'t QueryWatch,
 }
 
 impl RootQuery<'_> {
@@ -37,7 +39,7 @@ impl RootQuery<'_> {
     }
 
     async fn ask(&self, plan: &Plan, unasked: Unasked, query: &Arc<Query>) -> Partial {
-        self.ask_until(self.deadline, plan, unasked, query).await
+        self.ask_until(self.deadline, plan, unasked, query, &QueryWatch::default()).await
     }
 
     /// Asks the leaves of a plan, and adds the others to the coverage.
@@ -47,8 +49,11 @@ impl RootQuery<'_> {
         plan: &Plan,
         unasked: Unasked,
         query: &Arc<Query>,
+        watch: &QueryWatch,
     ) -> Partial {
-        let mut partial = run_plan(self.members, self.fan_out, plan, query, deadline).await;
+        let _shown = show_unasked(self.fan_out, &unasked, query, watch);
+        let calls = (self.members, self.fan_out);
+        let mut partial = run_plan(calls, plan, query, deadline, watch).await;
         add_unasked(self.fan_out, &mut partial, unasked, query);
         let coverage = &mut partial.coverage;
         if coverage.leaves_answered < coverage.leaves_asked {
@@ -63,7 +68,8 @@ impl RootQuery<'_> {
     /// Of a top list, members send only the largest groups at first; if that does not decide it,
     /// they are asked once more.
     async fn run_groups(&self, plan: Plan, unasked: Unasked, query: &Arc<Query>) -> Partial {
-        let first = self.ask(&plan, unasked, &top_list::first_round(query)).await;
+        let round = top_list::first_round(query);
+        let first = self.ask_until(self.deadline, &plan, unasked, &round, self.watch).await;
         let Some(next) = top_list::next_round(&first, query) else { return first };
         self.second_rounds.fetch_add(1, Ordering::Relaxed);
         let (plan, unasked) = plan_of_answered(plan, &first);
@@ -80,18 +86,20 @@ impl RootQuery<'_> {
         query: &Arc<Query>,
         times: &Arc<Query>,
     ) -> Partial {
-        let first = self.ask_until(half_way(self.deadline), &plan, unasked, times).await;
+        let (half, unwatched) = (half_way(self.deadline), QueryWatch::default());
+        let first = self.ask_until(half, &plan, unasked, times, &unwatched).await;
         if !first.errors.is_empty() {
             return first;
         }
         let next = newest_rows::second_round(&first, query);
         let (plan, unasked) = plan_of_answered(plan, &first);
         if next == *query {
-            let mut rows = self.ask(&plan, unasked, query).await;
+            let mut rows = self.ask_until(self.deadline, &plan, unasked, query, self.watch).await;
             rows.stats.merge(first.stats);
             return rows;
         }
-        let mut rows = self.ask_until(half_way(self.deadline), &plan, unasked, &next).await;
+        let half = half_way(self.deadline);
+        let mut rows = self.ask_until(half, &plan, unasked, &next, self.watch).await;
         rows.stats.merge(first.stats);
         if !rows.errors.is_empty() || !newest_rows::lacks_rows(&rows) {
             return rows;
@@ -129,17 +137,35 @@ fn answered(partial: &Partial) -> impl Iterator<Item = &LeafName> {
 /// Asks the leaves of a plan: those that the aggregator of its first machine asks itself, and other
 /// aggregators.
 pub(super) async fn run_plan(
-    members: &Directory,
-    fan_out: &FanOut,
+    (members, fan_out): (&Directory, &FanOut),
     plan: &Plan,
     query: &Arc<Query>,
     deadline: Instant,
+    watch: &QueryWatch,
 ) -> Partial {
     let split = planning::split(members, plan);
     let children: Vec<Arc<Child>> = split.children.into_iter().map(Arc::new).collect();
-    let mut partial = fan_out.ask(&children, plan.rows_expected, query, deadline).await;
+    let _shown = show_unasked(fan_out, &split.unasked, query, watch);
+    let mut partial = fan_out.ask(&children, plan.rows_expected, query, deadline, watch).await;
     add_unasked(fan_out, &mut partial, split.unasked, query);
     partial
+}
+
+/// Shows the leaves that are not asked to whoever watches the query.
+fn show_unasked(
+    fan_out: &FanOut,
+    unasked: &Unasked,
+    query: &Query,
+    watch: &QueryWatch,
+) -> WatchedPart {
+    let part = watch.part();
+    if part.is_watched() {
+        let silent = unasked.iter();
+        let silent =
+            silent.flat_map(|(leaf, outcome)| fan_out.unanswered(leaf, *outcome, query, 0).leaves);
+        part.show(&Partial::empty(query), silent.collect());
+    }
+    part
 }
 
 fn add_unasked(fan_out: &FanOut, partial: &mut Partial, unasked: Unasked, query: &Query) {

@@ -145,7 +145,7 @@ function usePreview(resolved: ResolvedQuery, definition: Definition) {
   };
   return useQuery<Answer, Problem>({
     queryKey: ["preview", spec],
-    queryFn: ({ signal }) => ask(spec, signal, true),
+    queryFn: ({ signal }) => ask(spec, signal, undefined, true),
     enabled: definition.sql !== "",
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,

@@ -4,9 +4,11 @@ import {
   leafWords,
   mayRecover,
   missingWords,
+  progressWords,
   recoveringRows,
   recoveryWords,
   rowsWords,
+  scannedPercent,
 } from "./coverage";
 
 const leaf = (name: string, outcome: LeafCoverage["outcome"]) =>
@@ -92,6 +94,28 @@ describe("recoveringRows", () => {
     const lacking = leaves.map((it) => ({ ...it, rows_scanned: 100 }));
     expect(recoveringRows(coverage(300, lacking))).toBe(400);
     expect(recoveringRows(coverage(1000, leaves))).toBe(0);
+  });
+});
+
+describe("progressWords", () => {
+  const progress = (leaves_asked: number, rows_expected: number) => ({
+    leaves_asked,
+    leaves_answered: 3,
+    rows_expected,
+    rows_scanned: 31_000_000,
+    elapsed_micros: 1,
+  });
+
+  it("tells rows, and leaves where there are several", () => {
+    expect(progressWords(progress(6, 60_000_000))).toBe("31 M of 60 M rows, 3 of 6 leaves so far");
+    expect(progressWords(progress(1, 60_000_000))).toBe("31 M of 60 M rows");
+    expect(progressWords(progress(0, 0))).toBe("waiting");
+  });
+
+  it("is a percentage that never leaves the bar", () => {
+    expect(scannedPercent(progress(1, 62_000_000))).toBe(50);
+    expect(scannedPercent(progress(1, 31))).toBe(100);
+    expect(scannedPercent(progress(1, 0))).toBe(0);
   });
 });
 

@@ -1,6 +1,13 @@
 // The rows behind an answer, and the missing rows.
 
-import type { Answer, Coverage, LeafCoverage, LeafStatus, Table } from "../../api/types";
+import type {
+  Answer,
+  Coverage,
+  LeafCoverage,
+  LeafStatus,
+  QueryProgress,
+  Table,
+} from "../../api/types";
 import { counted, percent, short } from "../../base/format";
 
 /** An answer with a smaller share of its rows has a warning. */
@@ -58,6 +65,19 @@ export function mayRecover(missing: number, before: number | null, waiting: numb
 export function leafWords({ name, outcome }: LeafCoverage, leaves: readonly LeafStatus[]): string {
   const state = leaves.find((it) => it.name === name)?.state ?? "alive";
   return state === "alive" ? outcome : `${outcome}, ${state}`;
+}
+
+/** The percentage of the rows that a query has scanned. */
+export function scannedPercent({ rows_scanned, rows_expected }: QueryProgress): number {
+  return rows_expected > 0 ? Math.min(100, (rows_scanned / rows_expected) * 100) : 0;
+}
+
+/** How far a query has come: rows, and leaves if there are several. */
+export function progressWords(progress: QueryProgress): string {
+  const { rows_scanned, rows_expected, leaves_answered, leaves_asked } = progress;
+  if (leaves_asked === 0) return "waiting";
+  const rows = `${short(rows_scanned)} of ${short(rows_expected)} rows`;
+  return leaves_asked === 1 ? rows : `${rows}, ${leaves_answered} of ${leaves_asked} leaves so far`;
 }
 
 /** How many rows of a table are still to come after a start, and from where; null where none are. */

@@ -1,8 +1,9 @@
 import { Overlay, Stack, Text } from "@mantine/core";
 import { IconFileImport } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { onChosenFile } from "./chosenFile";
-import { ImportDialog } from "./ImportDialog";
+
+const ImportDialog = lazy(() => import("./ImportDialog"));
 
 const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
 
@@ -25,15 +26,17 @@ export function FileDrop({ onOpen }: { onOpen: (table: string) => void }) {
         </Overlay>
       )}
       {file && (
-        <ImportDialog
-          key={`${file.name} ${file.size} ${file.lastModified}`}
-          file={file}
-          onClose={() => setFile(null)}
-          onOpen={(table) => {
-            setFile(null);
-            onOpen(table);
-          }}
-        />
+        <Suspense>
+          <ImportDialog
+            key={`${file.name} ${file.size} ${file.lastModified}`}
+            file={file}
+            onClose={() => setFile(null)}
+            onOpen={(table) => {
+              setFile(null);
+              onOpen(table);
+            }}
+          />
+        </Suspense>
       )}
     </>
   );

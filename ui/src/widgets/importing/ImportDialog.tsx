@@ -33,7 +33,7 @@ import { timeWords } from "./timeSource";
 const PAUSE_MS = 300;
 
 /** Shows how a file would be read, lets the user say otherwise, and sends it. */
-export function ImportDialog(props: {
+export default function ImportDialog(props: {
   file: File;
   onClose: () => void;
   onOpen: (table: string) => void;

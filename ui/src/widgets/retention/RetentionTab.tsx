@@ -35,7 +35,7 @@ interface Props {
 }
 
 /** A table's retention: which rows will be deleted when, and the settings. */
-export function RetentionTab(props: Props) {
+export default function RetentionTab(props: Props) {
   const { table } = props;
   const { data, error, refetch, dataUpdatedAt } = useQuery<Settings, Problem>({
     queryKey: settingsKey(table.name),

@@ -1,8 +1,9 @@
-use hadal_aggregate::{PartialBody, QueryErrorCode};
+use hadal_aggregate::{LeafCoverage, LeafOutcome, PartialBody, QueryErrorCode};
 use hadal_block::BlockBuilder;
+use hadal_peer::QueryWatch;
 use hadal_query::{ColumnRef, Expr, QueryKind, RowInput};
 use hadal_store::BlockBytes;
-use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName};
+use hadal_types::{ColumnName, Kind, LeafName, Logical, Micros, Number, TableName};
 
 use super::*;
 use crate::query::worker_pool::WorkerPool;
@@ -45,11 +46,27 @@ fn job_of(
     bytes_max: usize,
     budget: &Arc<MemoryPool>,
 ) -> (Arc<ScanJob>, PendingResult) {
+    ScanJob::new(request_of(shape, blocks, bytes_max, budget))
+}
+
+/// The job of [`job`], which `watch` watches.
+fn watched_job(blocks: usize, watch: &QueryWatch) -> (Arc<ScanJob>, PendingResult) {
+    let shape = QueryKind::Groups { keys: vec![number()], measures: vec![] };
+    let request = request_of(shape, blocks, usize::MAX, &MemoryPool::new(usize::MAX));
+    ScanJob::new(ScanRequest { shown: Arc::new(watch.part()), ..request })
+}
+
+fn request_of(
+    shape: QueryKind,
+    blocks: usize,
+    bytes_max: usize,
+    budget: &Arc<MemoryPool>,
+) -> ScanRequest {
     let table = TableName::new("t").expect("a name");
     let held = Arc::new(Table::new(table.clone()));
     let query = Arc::new(Query { limit: 10, deadline: HOUR, ..Query::new(table, shape) });
     let block = block();
-    ScanJob::new(ScanRequest {
+    ScanRequest {
         scan: Arc::new(Scan::new(Arc::clone(&query)).expect("a query")),
         query,
         blocks: vec![(0, block); blocks],
@@ -58,7 +75,8 @@ fn job_of(
         budget: Arc::clone(budget),
         merging: Arc::new(Semaphore::new(1)),
         deadline: Instant::now() + HOUR,
-    })
+        shown: Arc::default(),
+    }
 }
 
 /// Bytes of the worker state of one block.
@@ -200,4 +218,37 @@ fn nobody_works_for_whoever_has_gone() {
     assert_eq!(pool.take_turn(), Some(query));
     assert_eq!(Arc::strong_count(&job), 1);
     assert_eq!(job.bytes.load(Ordering::Relaxed), 0, "no block was looked at");
+}
+
+#[test]
+fn a_watched_scan_shows_the_blocks_scanned_by_each_thread() {
+    let watch = QueryWatch::new();
+    let (job, _pending) = watched_job(4, &watch);
+    let leaf = LeafCoverage {
+        name: LeafName("leaf".into()),
+        outcome: LeafOutcome::Late,
+        rows_expected: 4 * ROWS as u64,
+        rows_scanned: 0,
+        micros: 0,
+        as_of: (0, 0),
+    };
+    job.request.shown.begin_scan(vec![leaf]);
+    let shown = || watch.collect(&job.request.query, 0);
+    let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
+    let worker_states = worker_states.map(|worker_state| scan_one_block(&job, worker_state));
+    let (progress, partial) = shown();
+    assert_eq!(progress.rows_scanned, 2 * ROWS as u64);
+    assert!(partial.is_none(), "no round has begun");
+    watch.begin_round();
+    let [first, second] = worker_states;
+    let first = scan_one_block(&job, first);
+    assert_eq!(shown().1.expect("a partial").coverage.rows_scanned, 2 * ROWS as u64);
+    let second = scan_one_block(&job, second);
+    let partial = shown().1.expect("a partial");
+    assert_eq!(partial.coverage.rows_scanned, 4 * ROWS as u64);
+    let PartialBody::Groups(groups) = &partial.body else { panic!("groups") };
+    assert_eq!(groups.len(), ROWS);
+    // Merged states do not show the same rows twice in a round.
+    let merged = job.merged(vec![first, second]).expect("a state");
+    assert_eq!(merged.shown, 1);
 }

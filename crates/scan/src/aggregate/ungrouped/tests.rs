@@ -65,8 +65,12 @@ fn rates() -> Vec<Vec<Value>> {
     ]
 }
 
+fn whole(number: usize) -> i64 {
+    i64::try_from(number).expect("small")
+}
+
 fn columns() -> Vec<Vec<Value>> {
-    let squares = |row: usize| Value::integer((row * row % 1_009) as i64 - 300);
+    let squares = |row: usize| Value::integer(whole(row * row % 1_009) - 300);
     vec![
         (0..ROWS).map(squares).collect(),
         (0..ROWS).map(|row| if row % 3 == 0 { Value::Null } else { squares(row) }).collect(),
@@ -77,7 +81,7 @@ fn columns() -> Vec<Vec<Value>> {
         mixed(&["9223372036854775807", "9223372036854775806"]),
         mixed(&["1e200", "-1.5e199", "2"]),
         mixed(&["12"]),
-        (0..ROWS).map(|row| Value::integer(row as i64 * 1_000)).collect(),
+        (0..ROWS).map(|row| Value::integer(whole(row) * 1_000)).collect(),
     ]
 }
 

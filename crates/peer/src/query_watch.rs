@@ -1,0 +1,231 @@
+//! Watching a query: what is known of its answer before all leaves have answered.
+//!
+//! Whoever holds a part of the answer shows it to the [`QueryWatch`] that came with the query: an
+//! aggregator shows what it has merged, and a leaf what its threads have scanned. A part moves up
+//! when a leaf answers, so two holders may show rows of the same leaf for a moment. Of these, only
+//! the holder with more leaves counts: no row counts twice. A query that nobody watches has an empty
+//! watch, which costs a comparison per block.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use hadal_aggregate::{Coverage, LeafCoverage, Partial};
+use hadal_query::Query;
+use hadal_types::LeafName;
+use hadal_types::limits::WATCHED_PARTIAL_BYTES_MAX;
+use parking_lot::Mutex;
+
+/// Watches one query, or none. Clones watch the same query.
+#[derive(Clone, Debug, Default)]
+pub struct QueryWatch(Option<Arc<Shared>>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Threads of leaves show what they have once per round.
+    round: AtomicU64,
+    next_id: AtomicU64,
+    parts: Mutex<BTreeMap<u64, Part>>,
+}
+
+/// What one holder shows.
+#[derive(Debug, Default)]
+struct Part {
+    /// Leaves whose rows are in the partial.
+    leaves: Vec<LeafCoverage>,
+    /// Leaves that have not answered the holder.
+    silent: Vec<LeafCoverage>,
+    /// Rows that were scanned and are not in `leaves` yet.
+    rows_scanned: Arc<AtomicU64>,
+    partial: Option<Partial>,
+    /// Threads scan the leaves: the round in which the partial began, and the leaves without it.
+    scan: Option<(u64, Vec<LeafCoverage>)>,
+}
+
+/// The place of one holder, empty until it shows something. Dropping it takes the part back.
+#[derive(Debug, Default)]
+pub struct WatchedPart {
+    shared: Option<(Arc<Shared>, u64)>,
+    rows_scanned: Arc<AtomicU64>,
+}
+
+/// How far a query has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueryProgress {
+    /// Leaves that were asked.
+    pub leaves_asked: u32,
+    /// Leaves that have answered.
+    pub leaves_answered: u32,
+    /// Rows of the table that should be scanned.
+    pub rows_expected: u64,
+    /// Rows that were scanned, or proved not to match.
+    pub rows_scanned: u64,
+}
+
+impl QueryWatch {
+    /// Returns the watch of a query.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Some(Arc::default()))
+    }
+
+    /// Returns a place for what one holder shows.
+    #[must_use]
+    pub fn part(&self) -> WatchedPart {
+        let shared = self.0.as_ref().map(|shared| {
+            let id = shared.next_id.fetch_add(1, Ordering::Relaxed);
+            (Arc::clone(shared), id)
+        });
+        WatchedPart { shared, rows_scanned: Arc::default() }
+    }
+
+    /// Asks the threads of leaves to show what they have scanned.
+    pub fn begin_round(&self) {
+        if let Some(shared) = &self.0 {
+            shared.round.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the progress, and a copy of all parts merged, if they have rows of more than
+    /// `rows_min` rows of the table. Leaves that have not answered are late in its coverage.
+    /// Takes milliseconds for many groups.
+    #[must_use]
+    pub fn collect(&self, query: &Query, rows_min: u64) -> (QueryProgress, Option<Partial>) {
+        let (mut progress, mut merged) = (QueryProgress::default(), Partial::empty(query));
+        let Some(shared) = &self.0 else { return (progress, None) };
+        let parts = shared.parts.lock();
+        let mut parts: Vec<&Part> = parts.values().collect();
+        parts.sort_by_key(|part| Reverse(part.leaves.len()));
+        let mut counted: HashSet<&LeafName> = HashSet::new();
+        for part in &parts {
+            if part.leaves.iter().any(|leaf| counted.contains(&leaf.name)) {
+                continue;
+            }
+            counted.extend(part.leaves.iter().map(|leaf| &leaf.name));
+            let coverage = coverage_of(&part.leaves);
+            progress.add(&coverage, part.rows_scanned.load(Ordering::Relaxed));
+            match part.partial.as_ref().and_then(|it| it.copy(WATCHED_PARTIAL_BYTES_MAX)) {
+                Some(partial) => merged.merge(Partial { coverage, ..partial }),
+                // The rows are not in the partial.
+                None => merged.coverage.merge(coverage_of(&part.without_rows())),
+            }
+        }
+        for leaf in parts.iter().flat_map(|part| &part.silent) {
+            if counted.insert(&leaf.name) {
+                let coverage = Coverage::of_leaf(leaf.clone(), false);
+                progress.add(&coverage, 0);
+                merged.coverage.merge(coverage);
+            }
+        }
+        let is_answer = merged.coverage.rows_scanned > rows_min && merged.errors.is_empty();
+        (progress, is_answer.then_some(merged))
+    }
+}
+
+fn coverage_of(leaves: &[LeafCoverage]) -> Coverage {
+    let mut all = Coverage::default();
+    leaves.iter().for_each(|leaf| all.merge(Coverage::of_leaf(leaf.clone(), true)));
+    all
+}
+
+impl QueryProgress {
+    fn add(&mut self, coverage: &Coverage, rows_scanned: u64) {
+        self.leaves_asked += coverage.leaves_asked;
+        self.leaves_answered += coverage.leaves_answered;
+        self.rows_expected += coverage.rows_expected;
+        // A scan that is repeated counts its rows again.
+        let rows_scanned = coverage.rows_scanned.max(rows_scanned);
+        self.rows_scanned += rows_scanned.min(coverage.rows_expected);
+    }
+}
+
+impl Part {
+    fn without_rows(&self) -> Vec<LeafCoverage> {
+        let leaves = self.leaves.iter().cloned();
+        leaves.map(|leaf| LeafCoverage { rows_scanned: 0, ..leaf }).collect()
+    }
+}
+
+impl WatchedPart {
+    /// Whether somebody watches.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// The number of the round, 0 before the first one.
+    #[must_use]
+    pub fn round(&self) -> u64 {
+        self.shared.as_ref().map_or(0, |(shared, _)| shared.round.load(Ordering::Relaxed))
+    }
+
+    /// Shows the merged answers of some leaves in place of what was shown, and the leaves that have
+    /// not answered.
+    pub fn show(&self, merged: &Partial, silent: Vec<LeafCoverage>) {
+        let Some((shared, id)) = &self.shared else { return };
+        let part = Part {
+            leaves: merged.coverage.leaves.clone(),
+            silent,
+            partial: merged.copy(WATCHED_PARTIAL_BYTES_MAX),
+            ..Part::default()
+        };
+        shared.parts.lock().insert(*id, part);
+    }
+
+    /// Shows that threads begin to scan these leaves. Their scanned rows are those that need no
+    /// scan.
+    pub fn begin_scan(&self, leaves: Vec<LeafCoverage>) {
+        let Some((shared, id)) = &self.shared else { return };
+        let rows: u64 = leaves.iter().map(|leaf| leaf.rows_scanned).sum();
+        self.rows_scanned.store(rows, Ordering::Relaxed);
+        let part = Part {
+            leaves: leaves.clone(),
+            rows_scanned: Arc::clone(&self.rows_scanned),
+            scan: Some((0, leaves)),
+            ..Part::default()
+        };
+        shared.parts.lock().insert(*id, part);
+    }
+
+    /// Counts scanned rows. Cheap.
+    pub fn count_rows(&self, rows: u64) {
+        if self.is_watched() {
+            self.rows_scanned.fetch_add(rows, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds what one thread has scanned to what other threads have added in this round: its
+    /// partial, and its rows of each leaf of [`Self::begin_scan`]. Nothing if the partial is too
+    /// large.
+    pub fn add(&self, round: u64, partial: &Partial, rows: impl Iterator<Item = u64>) {
+        let Some((shared, id)) = &self.shared else { return };
+        let Some(copy) = partial.copy(WATCHED_PARTIAL_BYTES_MAX) else { return };
+        let mut parts = shared.parts.lock();
+        let Some(part) = parts.get_mut(id) else { return };
+        let Some((last, leaves)) = &mut part.scan else { return };
+        if *last != round {
+            *last = round;
+            part.leaves.clone_from(leaves);
+            part.partial = None;
+        }
+        for (leaf, rows) in part.leaves.iter_mut().zip(rows) {
+            leaf.rows_scanned += rows;
+        }
+        match &mut part.partial {
+            Some(all) => all.merge(copy),
+            None => part.partial = Some(copy),
+        }
+    }
+}
+
+impl Drop for WatchedPart {
+    fn drop(&mut self) {
+        if let Some((shared, id)) = &self.shared {
+            shared.parts.lock().remove(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

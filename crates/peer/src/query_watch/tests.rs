@@ -1,0 +1,113 @@
+use std::time::Duration;
+
+use hadal_aggregate::{LeafOutcome, PartialBody, WeightedCount};
+use hadal_query::QueryKind;
+use hadal_types::{MemoryPool, TableName};
+
+use super::*;
+
+fn query() -> Query {
+    let table = TableName::new("t").expect("a name");
+    let kind = QueryKind::Groups { keys: Vec::new(), measures: Vec::new() };
+    Query { deadline: Duration::from_secs(1), ..Query::new(table, kind) }
+}
+
+fn leaf(name: &str, outcome: LeafOutcome, rows_scanned: u64) -> LeafCoverage {
+    let name = LeafName(name.into());
+    LeafCoverage { name, outcome, rows_expected: 100, rows_scanned, micros: 1, as_of: (0, 0) }
+}
+
+/// A partial with so many rows, of these leaves.
+fn partial(rows: u64, leaves: &[LeafCoverage]) -> Partial {
+    let mut partial = Partial::empty(&query());
+    if let PartialBody::Groups(groups) = &mut partial.body
+        && let Some(group) = groups.find_or_insert(&[])
+    {
+        let mut count = WeightedCount::default();
+        count.add_rows(rows);
+        groups.add_count(group, count);
+    }
+    partial.coverage = coverage_of(leaves);
+    partial
+}
+
+/// The number of counted rows.
+fn rows(partial: &Partial) -> u64 {
+    let PartialBody::Groups(groups) = partial.body.clone() else { panic!("groups") };
+    groups.into_sorted().0.iter().map(|(_, group)| group.count.rows()).sum()
+}
+
+#[test]
+fn a_leaf_counts_once_though_two_holders_show_its_rows() {
+    let watch = QueryWatch::new();
+    let (scan, merged) = (watch.part(), watch.part());
+    scan.begin_scan(vec![leaf("b", LeafOutcome::Late, 10)]);
+    merged.show(
+        &Partial::empty(&query()),
+        vec![leaf("a", LeafOutcome::Late, 0), leaf("b", LeafOutcome::Late, 0)],
+    );
+    let (progress, shown) = watch.collect(&query(), 10);
+    assert_eq!((progress.leaves_asked, progress.leaves_answered), (2, 0));
+    assert_eq!((progress.rows_scanned, progress.rows_expected), (10, 200));
+    assert!(shown.is_none(), "there are no more rows than before");
+
+    watch.begin_round();
+    assert_eq!(scan.round(), 1);
+    scan.count_rows(30);
+    for rows in [5, 15] {
+        scan.add(1, &partial(rows, &[]), [rows].into_iter());
+    }
+    let (progress, shown) = watch.collect(&query(), 0);
+    assert_eq!(progress.rows_scanned, 40, "rows that no thread has shown yet, too");
+    let shown = shown.expect("a partial");
+    assert_eq!((rows(&shown), shown.coverage.rows_scanned), (20, 30));
+    assert_eq!((shown.coverage.leaves_asked, shown.coverage.leaves_answered), (2, 0));
+
+    // Both leaves have answered, and the scan's rows are still shown.
+    let answered = ["a", "b"].map(|name| leaf(name, LeafOutcome::Answered, 100));
+    merged.show(&partial(200, &answered), Vec::new());
+    let (progress, shown) = watch.collect(&query(), 0);
+    assert_eq!((progress.leaves_answered, progress.rows_scanned), (2, 200));
+    assert_eq!(rows(&shown.expect("a partial")), 200);
+    drop(merged);
+    assert_eq!(watch.collect(&query(), 0).0.leaves_asked, 1);
+}
+
+#[test]
+fn a_new_round_replaces_what_was_shown() {
+    let watch = QueryWatch::new();
+    let scan = watch.part();
+    scan.begin_scan(vec![leaf("a", LeafOutcome::Late, 0)]);
+    for (round, scanned) in [(1, 10), (1, 20), (2, 50)] {
+        scan.add(round, &partial(scanned, &[]), [scanned].into_iter());
+    }
+    let (_, shown) = watch.collect(&query(), 0);
+    assert_eq!(rows(&shown.expect("a partial")), 50);
+}
+
+#[test]
+fn copies_reserve_memory_and_large_ones_are_left_out() {
+    let pool = MemoryPool::new(usize::MAX);
+    let mut held = partial(1, &[leaf("a", LeafOutcome::Answered, 100)]);
+    held.reservation = pool.reservation();
+    held.hold(usize::MAX);
+    let bytes = pool.reserved();
+    assert!(bytes > 0 && held.copy(bytes - 1).is_none());
+    let watch = QueryWatch::new();
+    let part = watch.part();
+    part.show(&held, Vec::new());
+    assert_eq!(pool.reserved(), 2 * bytes);
+    let (_, shown) = watch.collect(&query(), 0);
+    assert!(shown.is_some() && pool.reserved() >= 3 * bytes);
+    drop((shown, part));
+    assert_eq!(pool.reserved(), bytes);
+}
+
+#[test]
+fn a_query_that_nobody_watches_shows_nothing() {
+    let watch = QueryWatch::default();
+    let part = watch.part();
+    part.show(&partial(1, &[leaf("a", LeafOutcome::Answered, 100)]), Vec::new());
+    assert!(!part.is_watched() && part.round() == 0);
+    assert_eq!(watch.collect(&query(), 0), (QueryProgress::default(), None));
+}
