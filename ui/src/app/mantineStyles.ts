@@ -39,6 +39,7 @@ import "@mantine/core/styles/Kbd.css";
 import "@mantine/core/styles/List.css";
 import "@mantine/core/styles/Menu.css";
 import "@mantine/core/styles/Modal.css";
+import "@mantine/core/styles/NavLink.css";
 import "@mantine/core/styles/Pill.css";
 import "@mantine/core/styles/PillsInput.css";
 import "@mantine/core/styles/NumberInput.css";
