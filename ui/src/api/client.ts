@@ -98,7 +98,8 @@ async function respond(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, init);
   } catch (error) {
-    if (wasCancelled(error) || init.method === "PUT") throw error;
+    const changes = init.method === "PUT" || init.method === "DELETE" || path === "/v1/snapshots";
+    if (wasCancelled(error) || changes) throw error;
     return fetch(path, init);
   }
 }
@@ -346,7 +347,9 @@ export function explain(
 ): Promise<Explanation> {
   const { define = [] } = rows;
   const texts = Object.entries(sides).map(([key, text]) => [key, expanded(text, define)]);
-  const query = { ...withoutDefinitions(rows), compare: Object.fromEntries(texts) };
+  // The columns are those of the table: a comparison has none of its own.
+  const { columns, ...spec } = withoutDefinitions(rows);
+  const query = { ...spec, compare: Object.fromEntries(texts) };
   const body = JSON.stringify({ query });
   const headers = { "Content-Type": "application/json" };
   return send<Explanation>("/v1/explain", { method: "POST", headers, body }, signal);

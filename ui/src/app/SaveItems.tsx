@@ -24,7 +24,7 @@ export function SaveItems(props: {
   const client = useQueryClient();
   const shownSpec = useMainSpec();
   // The answer of a statement is not frozen.
-  const main = shownSpec && "table" in shownSpec ? shownSpec : null;
+  const main = shownSpec && "table" in shownSpec && query.view.kind !== "sql" ? shownSpec : null;
   const keep = async () => {
     if (!main || !range) return;
     const shown = client.getQueryCache().findAll({ queryKey: ["answer"], type: "active" });

@@ -69,7 +69,7 @@ export function Tools(props: {
           variant="default"
           mr={4}
           leftSection={<IconArrowLeft size={14} />}
-          onClick={() => (atCluster ? open("query") : go(""))}
+          onClick={() => (keepsQuery(page) ? open("query") : go(""))}
         >
           Explore
         </Button>
@@ -139,6 +139,10 @@ function BackToBoard() {
     </Button>
   );
 }
+
+/** Whether the query stays in the address while a page is shown. */
+const keepsQuery = (page: PageName) =>
+  page === "home" || page === "cluster" || page === "functions";
 
 function ToolButton(props: {
   label: string;

@@ -61,8 +61,9 @@ export function useKeys(
     ),
     ...typed("?", help),
     ["mod+Enter", again],
-    ["mod+Z", () => window.history.back()],
-    ["mod+shift+Z", () => window.history.forward()],
+    // Elsewhere, as in a dashboard that is edited, the page would be left.
+    ["mod+Z", () => query && window.history.back()],
+    ["mod+shift+Z", () => query && window.history.forward()],
   ]);
   // Also out of a field.
   useHotkeys([["mod+K", palette]], []);

@@ -45,6 +45,13 @@ export function SnapshotPage(props: Props) {
   return <Frozen key={data.name} {...props} snapshot={data} />;
 }
 
+/** The zone that the frozen queries were asked in: in another one, they are others. */
+function frozenZone({ answers }: Snapshot): string {
+  const [first] = answers;
+  const query = (first?.request as { query?: { time_zone?: unknown } } | undefined)?.query;
+  return typeof query?.time_zone === "string" ? query.time_zone : "UTC";
+}
+
 function Frozen({ snapshot, tables, zone, go }: Props & { snapshot: Snapshot }) {
   const { query } = useMemo(() => readQuery(`?${snapshot.query}`, VIEWS), [snapshot.query]);
   const table = tables.find(({ name }) => name === query?.table);
@@ -55,6 +62,7 @@ function Frozen({ snapshot, tables, zone, go }: Props & { snapshot: Snapshot }) 
   const [client] = useState(
     () => new QueryClient({ defaultOptions: { queries: { retry: false } } }),
   );
+  client.setQueryData(["tables"], tables);
   const askAgain = () => go(`?${snapshot.query}`);
   return (
     <Stack gap="sm" data-testid="snapshot">
@@ -82,7 +90,7 @@ function Frozen({ snapshot, tables, zone, go }: Props & { snapshot: Snapshot }) 
               columns={columns.data}
               views={VIEWS}
               now={taken}
-              zone={zone}
+              zone={frozenZone(snapshot)}
               commit={askAgain}
             >
               {() => <ShownView />}

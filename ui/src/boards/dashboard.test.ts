@@ -40,6 +40,8 @@ const filters = (search: string, columns?: ReadonlySet<string>) =>
 test("a tile asks of the time, the comparison and the filters of the dashboard", () => {
   const query = tileQuery(tile, frameOf(dashboard, ""), VIEWS);
   expect(query).toMatchObject({ from: "-3h", to: "now", compare: "7d", table: "requests" });
+  const all = { ...dashboard, from: "all" };
+  expect(tileQuery(tile, frameOf(all, ""), VIEWS)).toMatchObject({ from: "all", to: "now" });
   expect(filters("")).toEqual(["status >= 500", "datacenter = iad1"]);
   expect(filters("?from=-1d&to=-1h&filter=")).toEqual(["status >= 500"]);
   expect(filters("", new Set(["status"]))).toEqual(["status >= 500"]);

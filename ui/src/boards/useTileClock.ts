@@ -1,6 +1,7 @@
 // When each tile asks: all at once on request, and otherwise one after the other, so that a
 // dashboard's queries are spread over the time between two refreshes.
 
+import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import { serverNow } from "../api/client";
 import { durationMs } from "../base/duration";
@@ -27,9 +28,12 @@ export function useTileClock(count: number, refresh: string): [(at: number) => n
     );
     return () => clearInterval(timer);
   }, [every, count]);
+  const client = useQueryClient();
   const again = useCallback(() => {
+    // Queries of fixed times are the same then, and may have got more rows.
+    void client.invalidateQueries({ queryKey: ["answer"] });
     setBase(serverNow());
     setTurns({});
-  }, []);
+  }, [client]);
   return [(at) => Math.max(base, turns[at] ?? 0), again];
 }

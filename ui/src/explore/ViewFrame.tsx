@@ -1,6 +1,7 @@
 import { Alert, Box, Button, Group, Progress, Skeleton, Stack, Text } from "@mantine/core";
 import { IconPlugConnectedX } from "@tabler/icons-react";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useContext, useEffect, useRef } from "react";
+import { ask } from "../api/client";
 import type { Answer, QuerySpec } from "../api/types";
 import { timeText } from "../base/zone";
 import { FULL_RANGE } from "../query/time";
@@ -8,7 +9,7 @@ import { CoverageCorner } from "../widgets/coverage/CoverageCorner";
 import { countRows, missingWords, type RowCounts } from "../widgets/coverage/coverage";
 import { ProgressCorner } from "../widgets/coverage/ProgressCorner";
 import { ProblemCard } from "../widgets/ProblemCard";
-import type { Result } from "./answers";
+import { AnswerSourceContext, type Result } from "./answers";
 import { compareGapWords } from "./compareRange";
 import { useExplore } from "./context";
 import { ExportMenu } from "./ExportMenu";
@@ -33,7 +34,11 @@ export function ViewFrame(props: {
   children: (answer: Answer) => ReactNode;
 }) {
   const { title, spec, result, height, tools, hasData = true, children } = props;
-  const { table, loadStats } = useExplore();
+  const { table, loadStats, chartHeight } = useExplore();
+  // A tile of a dashboard has no room for tools, and a menu of its own.
+  const isTile = chartHeight !== undefined;
+  // A frozen answer is exported as a picture: a file would have the rows of now.
+  const isAsked = useContext(AnswerSourceContext) === ask;
   useAsMain(spec);
   // Statistics wait until the view has its answer.
   const answered = result.error !== null || (result.data && !result.isPlaceholderData) === true;
@@ -54,7 +59,7 @@ export function ViewFrame(props: {
           <Text size="sm" fw={600} component="h2" m={0}>
             {title}
           </Text>
-          {tools}
+          {!isTile && tools}
         </Group>
         <Group gap="sm">
           {progress && <ProgressCorner progress={progress} partial={partial !== null} />}
@@ -66,8 +71,12 @@ export function ViewFrame(props: {
               busy={result.isFetching}
             />
           )}
-          {complete && answer.stats.rows_matched > 0 && (
-            <ExportMenu {...{ spec, answer, heading, hasData }} picture={drawn} />
+          {!isTile && complete && answer.stats.rows_matched > 0 && (
+            <ExportMenu
+              {...{ spec, answer, heading }}
+              hasData={hasData && isAsked}
+              picture={drawn}
+            />
           )}
         </Group>
       </Group>

@@ -127,13 +127,21 @@ function useLate(busy: boolean): boolean {
  * answer is drawn. Numbers therefore never stand under the name of another measure.
  */
 export function useAsked<Asked>(
-  result: Pick<Result, "data" | "isPlaceholderData" | "partial">,
+  result: Pick<Result, "data" | "isPlaceholderData"> & {
+    /** Of a view that draws it. */
+    readonly partial?: Answer | null;
+  },
   asked: Asked,
 ): Asked {
   const { data, isPlaceholderData, partial } = result;
   const drawn = useRef(asked);
   if (!data || !isPlaceholderData || partial) drawn.current = asked;
   return drawn.current;
+}
+
+/** The result of a view that draws no partial answers. */
+export function withoutPartial({ data, isPlaceholderData }: Result) {
+  return { data, isPlaceholderData };
 }
 
 /** Where a column stands in an answer; -1 where it does not. */

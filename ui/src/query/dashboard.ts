@@ -5,7 +5,7 @@ import type { Dashboard, Tile, Variable } from "../api/documents";
 import { durationMs } from "../base/duration";
 import { type Filter, filterText, parseFilter, splitValues } from "./filter";
 import { PREVIOUS, type Query } from "./query";
-import { moment } from "./time";
+import { ALL, FULL_RANGE, moment } from "./time";
 import { readQuery, urlOf } from "./url";
 import type { ViewManifest } from "./viewManifest";
 
@@ -51,6 +51,7 @@ export function frameOf(dashboard: Dashboard, search: string): Frame {
 
 /** The texts of a range; the last day where they mean none. */
 function rangeTexts(from: string, to: string): { from: string; to: string } {
+  if (from === ALL) return FULL_RANGE;
   const now = Date.now();
   const [first, last] = [moment(from, now), moment(to || "now", now)];
   if (first === null || last === null || first >= last) return { from: "-1d", to: "now" };

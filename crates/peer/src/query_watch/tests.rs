@@ -98,7 +98,10 @@ fn copies_reserve_memory_and_large_ones_are_left_out() {
     part.show(&held, Vec::new());
     assert_eq!(pool.reserved(), 2 * bytes);
     let (_, shown) = watch.collect(&query(), 0);
-    assert!(shown.is_some() && pool.reserved() >= 3 * bytes);
+    assert!(shown.is_some());
+    // The merged copy has less room to spare than the others.
+    let reserved = pool.reserved();
+    assert!(reserved > 2 * bytes, "{reserved} of {bytes} each");
     drop((shown, part));
     assert_eq!(pool.reserved(), bytes);
 }

@@ -70,7 +70,7 @@ function SizedChart(props: HeatChartProps & { theme: ChartTheme; width: number }
       {
         range: {
           from: heat.starts[first.bucket] ?? 0,
-          to: (heat.starts[last.bucket] ?? 0) + heat.length,
+          to: heat.starts[last.bucket + 1] ?? (heat.starts[last.bucket] ?? 0) + heat.length,
         },
         from: rowValue(heat, first.row),
         to: rowValue(heat, last.row + 1),
@@ -132,7 +132,8 @@ function cellText(
   const place = at.bucket * heat.rows + at.row;
   const now = heat.now[place] ?? 0;
   const before = heat.before?.[place];
-  const head = `${timeText(start, zone).slice(0, 16)} – ${timeText(start + heat.length, zone).slice(11, 16)}`;
+  const end = heat.starts[at.bucket + 1] ?? start + heat.length;
+  const head = `${timeText(start, zone).slice(0, 16)} – ${timeText(end, zone).slice(11, 16)}`;
   const [low, high] = [rowValue(heat, at.row), rowValue(heat, at.row + 1)];
   const changed = before === undefined ? [] : [change(now, before) ?? (now > 0 ? "new" : "–")];
   return {

@@ -50,6 +50,7 @@ export function ExportPanel({ spec, answer, heading, picture, hasData }: Exporte
     tell(`Saved ${named(extension)}`);
   };
   const failed = () => tell("The picture could not be drawn.", true);
+  const notCopied = () => tell("The table could not be copied.", true);
   return (
     <>
       <Menu shadow="md" position="bottom-end" defaultOpened width={230} closeOnItemClick>
@@ -85,7 +86,7 @@ export function ExportPanel({ spec, answer, heading, picture, hasData }: Exporte
                   {format.name}
                 </Menu.Item>
               ))}
-              <Menu.Item onClick={() => void copyTable()}>Copy table</Menu.Item>
+              <Menu.Item onClick={() => void copyTable().catch(notCopied)}>Copy table</Menu.Item>
               <Menu.Divider />
             </>
           )}

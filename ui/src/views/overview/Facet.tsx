@@ -2,7 +2,7 @@ import { Group, Paper, Skeleton, Text, UnstyledButton } from "@mantine/core";
 import type { Cell, Column } from "../../api/types";
 import { change, counted, percent } from "../../base/format";
 import { exactInUnit, inUnit, type Unit } from "../../base/units";
-import { useAnswer, useAsked } from "../../explore/answers";
+import { useAnswer, useAsked, withoutPartial } from "../../explore/answers";
 import { cellText } from "../../explore/CellText";
 import { pointOf, useExplore } from "../../explore/context";
 import { pickOf, toggleGroup } from "../../query/edit";
@@ -24,7 +24,7 @@ export function Facet({ column, total }: { column: Column; total: number | null 
   const { resolved, query, columns, views, zone, identifiers, commit, openMenu } = useExplore();
   const result = useAnswer(facetSpec(resolved, column.name, FACET_LOOK));
   const { data, error, isFetching, isPlaceholderData } = result;
-  const measure = useAsked(result, query.measures[0] ?? EVENTS);
+  const measure = useAsked(withoutPartial(result), query.measures[0] ?? EVENTS);
   const text = (value: Cell) => cellText(value, column.type, zone, identifiers.has(column.name));
   const additive = isAdditive(measure);
   const rows = data ? facetRows(data, additive, orderOf(query).change ? "change" : "value") : [];

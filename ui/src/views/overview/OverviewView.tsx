@@ -11,7 +11,7 @@ import { useMemo } from "react";
 import { numberOf } from "../../api/client";
 import type { Column, QuerySpec } from "../../api/types";
 import { durationWords } from "../../base/duration";
-import { sides, useAnswer, useAsked } from "../../explore/answers";
+import { sides, useAnswer, useAsked, withoutPartial } from "../../explore/answers";
 import {
   isIdentifier,
   rankByRepetition,
@@ -48,7 +48,7 @@ export function OverviewView({ spec }: { spec: QuerySpec }) {
   const shown = query.measures[0] ?? EVENTS;
   const measures = headlines(columns, shown);
   const totals = useAnswer(headlineSpec(resolved, measures));
-  const totalled = useAsked(totals, measures);
+  const totalled = useAsked(withoutPartial(totals), measures);
   const both = totals.data && sides(totals.data);
   const place = totalled.indexOf(shown) + (both?.before ? 1 : 0);
   const total = totalled.includes(shown) ? numberOf(both?.now[0]?.[0][place]) : null;

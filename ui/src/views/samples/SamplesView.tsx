@@ -1,7 +1,7 @@
 import { Button, Group, MultiSelect, Popover } from "@mantine/core";
 import { useMemo } from "react";
 import type { QuerySpec } from "../../api/types";
-import { useAnswer, useAsked } from "../../explore/answers";
+import { useAnswer, useAsked, withoutPartial } from "../../explore/answers";
 import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { LIMIT_MAX } from "../../query/query";
@@ -55,7 +55,7 @@ function CountOverTime() {
     return { ...resolved, query };
   }, [resolved]);
   const result = useAnswer(timeSpec(counted));
-  const drawn = useAsked(result, counted);
+  const drawn = useAsked(withoutPartial(result), counted);
   return (
     <div style={{ minHeight: HISTOGRAM_HEIGHT + 30 }}>
       {result.data && (

@@ -17,6 +17,8 @@ export function TableView({ spec }: { spec: QuerySpec }) {
   // The rows are of the shown groups; the answer rests on those of all groups.
   const all = totals.error ? result.data : totals.data;
   const isFetching = result.isFetching || totals.isFetching;
+  // A part of the rows does not sum up to the total of all.
+  const total = result.partial ? null : totalsOf(totals.data);
   const title = query.group.length === 0 ? "Total" : `By ${query.group.map(groupLabel).join(", ")}`;
   return (
     <ViewFrame
@@ -30,7 +32,7 @@ export function TableView({ spec }: { spec: QuerySpec }) {
         query.group.length === 0 ? (
           <BigNumbers totals={totalsOf(answer)} />
         ) : (
-          <GroupsTable groups={groupTable(answer, query)} total={totalsOf(totals.data)} />
+          <GroupsTable groups={groupTable(answer, query)} total={total} />
         )
       }
     </ViewFrame>

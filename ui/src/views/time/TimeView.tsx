@@ -5,7 +5,7 @@ import { durationWords } from "../../base/duration";
 import { timeText } from "../../base/zone";
 import { seriesOf, type TimeSeries } from "../../charts/time-series/data";
 import type { TimeMark } from "../../charts/time-series/markLines";
-import { useAnswer, useAsked } from "../../explore/answers";
+import { useAnswer, useAsked, withoutPartial } from "../../explore/answers";
 import { useChartHeight, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
@@ -25,7 +25,8 @@ export default function TimeView({ spec }: { spec: QuerySpec }) {
   const result = useAnswer(spec);
   const drawn = useAsked(result, resolved);
   const wholes = useAnswer(wholeSpec(resolved));
-  const whole = useAsked(wholes, resolved).query === drawn.query ? wholes.data : undefined;
+  const whole =
+    useAsked(withoutPartial(wholes), resolved).query === drawn.query ? wholes.data : undefined;
   const { bucket, range } = seriesRange(drawn);
   const height = useChartHeight(query.measures.length > 1 ? 220 : 320);
   const marked = useMarks(range);

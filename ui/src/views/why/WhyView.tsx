@@ -11,11 +11,12 @@ import {
   UnstyledButton,
 } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { explain, type Problem } from "../../api/client";
+import { useContext } from "react";
+import { ask, explain, type Problem } from "../../api/client";
 import type { Explanation } from "../../api/explain";
 import type { QuerySpec } from "../../api/types";
 import { counted, percent } from "../../base/format";
-import { useAnswer } from "../../explore/answers";
+import { AnswerSourceContext, useAnswer } from "../../explore/answers";
 import { pointOf, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { withCondition } from "../../query/edit";
@@ -69,6 +70,12 @@ function Selection() {
 }
 
 function Differences({ of }: { of: Sides }) {
+  const isFrozen = useContext(AnswerSourceContext) !== ask;
+  if (isFrozen) return <Text c="dimmed">Differences are not frozen. Ask again to see them.</Text>;
+  return <AskedDifferences of={of} />;
+}
+
+function AskedDifferences({ of }: { of: Sides }) {
   const { rows, sides, names } = of;
   const { data, error, refetch } = useQuery<Explanation, Problem>({
     queryKey: ["explain", rows, sides],

@@ -119,7 +119,9 @@ export function FunctionForm(props: {
           />
         )}
         {problem && <ProblemCard problem={problem} />}
-        {problem?.needsToken && <TokenForm onDone={() => save.mutate()} />}
+        {problem?.needsToken && (
+          <TokenForm onDone={() => (save.error ? save.mutate() : drop.mutate())} />
+        )}
         <Group gap="xs">
           <Button
             type="submit"
