@@ -31,7 +31,7 @@ use hadal_frontend::{
 };
 use hyper::body::Frame;
 use serde::Serialize;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::accept::EVENTS;
 use crate::problem::Problem;
@@ -84,16 +84,20 @@ async fn produce(
     let (updates, mut update_receiver) = mpsc::channel(1);
     request.updates = Some(updates);
     let (start, until) = (request.start, request.until);
+    let (finish, finished) = oneshot::channel();
+    // Sent when the query has ended: a client that reads slowly does not use up its time.
     let deliver = |result| async move {
         let answer = blocking(move || pieces(result, start, until)).await??;
-        // A client that is gone needs no answer.
-        let _ = sender.send(Sent::Event(event("answer", answer))).await;
+        let _ = finish.send(event("answer", answer));
         Ok(())
     };
     let executing = state.frontend.execute(principal, request, deliver);
     let updating = async {
         while let Some(update) = update_receiver.recv().await {
-            send_update(sender, update, (start, until)).await;
+            // Nothing waits behind an update that has not been read.
+            if sender.capacity() > 0 {
+                send_update(sender, update, (start, until)).await;
+            }
         }
         std::future::pending::<Infallible>().await
     };
@@ -102,8 +106,13 @@ async fn produce(
         outcome = executing => outcome,
         never = updating => match never {},
     };
-    if let Err(error) = outcome {
-        let _ = sender.send(Sent::Failure(error.into())).await;
+    let last = match outcome {
+        Ok(()) => finished.await.ok().map(Sent::Event),
+        Err(error) => Some(Sent::Failure(error.into())),
+    };
+    if let Some(last) = last {
+        // A client that is gone needs no answer.
+        let _ = sender.send(last).await;
     }
 }
 

@@ -22,14 +22,19 @@ const PROT_EXEC: u64 = 4;
 /// Gives up everything that the kernel can take; returns a sentence for each part that it cannot.
 pub(super) fn enter() -> Vec<String> {
     let mut notes = Vec::new();
-    // First: its rules are a file until they are in force.
+    // Read from a file, so before files are refused.
+    let address_space = address_space();
+    if address_space.is_none() {
+        notes.push("no limit of the address space: its size is not known".to_owned());
+    }
+    // Before the limits: its rules are a file until they are in force.
     match restrict_access() {
         Ok(RulesetStatus::NotEnforced) => notes.push("no Landlock rules".to_owned()),
         Ok(_) => {}
         Err(error) => notes.push(format!("no Landlock rules: {error}")),
     }
     let limits = [
-        (Resource::As, address_space()),
+        (Resource::As, address_space),
         (Resource::Cpu, Some(CPU_SECONDS_MAX)),
         (Resource::Core, Some(0)),
         (Resource::Fsize, Some(0)),

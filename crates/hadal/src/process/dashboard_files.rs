@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,11 +101,19 @@ fn json_files(folder: &Path) -> std::io::Result<BTreeSet<String>> {
 
 /// Reads the dashboard of a file, whose JSON has its name.
 fn read_file(path: &Path) -> Result<Document, String> {
-    let facts = fs::metadata(path).map_err(|error| error.to_string())?;
-    if facts.len() > DOCUMENT_BYTES_MAX as u64 {
-        return Err(format!("{} bytes; at most {DOCUMENT_BYTES_MAX} are read", facts.len()));
+    let failed = |error: std::io::Error| error.to_string();
+    // A pipe or a device might never end.
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        return Err("it is no ordinary file".to_owned());
     }
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let most = DOCUMENT_BYTES_MAX as u64;
+    fs::File::open(path)
+        .and_then(|file| file.take(most + 1).read_to_string(&mut text))
+        .map_err(failed)?;
+    if text.len() > DOCUMENT_BYTES_MAX {
+        return Err(format!("more than {DOCUMENT_BYTES_MAX} bytes; no more are read"));
+    }
     Document::from_json(DocumentKind::Dashboard, &text).map_err(|error| error.to_string())
 }
 
