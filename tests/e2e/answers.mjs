@@ -29,6 +29,9 @@ function lacking(coverage, rows) {
   return { ...coverage, rows_scanned: scanned, fraction: scanned / coverage.rows_expected, leaves };
 }
 
+/** The headers of a request for an answer that does not come in events. */
+const asJson = (route) => ({ ...route.request().headers(), accept: "application/json" });
+
 export const tests = [
   [
     "the corner tells what the answer rests on",
@@ -51,7 +54,7 @@ export const tests = [
       // Intercepted, because a real start with so few rows is over too soon.
       let waiting = 0;
       await page.route("**/v1/query", async (route) => {
-        const response = await route.fetch();
+        const response = await route.fetch({ headers: asJson(route) });
         const answer = await response.json();
         await route.fulfill({ response, json: { ...answer, coverage: lacking(answer.coverage, waiting) } });
       });
@@ -96,7 +99,7 @@ export const tests = [
     async ({ page, url }) => {
       const asked = new Map();
       await page.route("**/v1/query", async (route) => {
-        const response = await route.fetch();
+        const response = await route.fetch({ headers: asJson(route) });
         const answer = await response.json();
         const question = route.request().postData();
         asked.set(question, (asked.get(question) ?? 0) + 1);

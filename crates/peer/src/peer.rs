@@ -18,8 +18,8 @@ pub trait Peer: Send + Sync {
     /// errors.
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial>;
 
-    /// As [`Self::query`], and shows `watch` the parts of the answer as they come. A peer that cannot
-    /// do so shows nothing.
+    /// As [`Self::query`], and shows `watch` the parts of the answer as they come. A peer that
+    /// cannot do so shows nothing.
     fn query_watched(
         &self,
         query: Arc<Query>,

@@ -1,10 +1,10 @@
 //! Watching a query: what is known of its answer before all leaves have answered.
 //!
-//! Whoever holds a part of the answer shows it to the [`QueryWatch`] that came with the query: an
+//! The holder of a part of the answer shows it to the [`QueryWatch`] that came with the query: an
 //! aggregator shows what it has merged, and a leaf what its threads have scanned. A part moves up
 //! when a leaf answers, so two holders may show rows of the same leaf for a moment. Of these, only
-//! the holder with more leaves counts: no row counts twice. A query that nobody watches has an empty
-//! watch, which costs a comparison per block.
+//! the holder with more leaves counts: no row counts twice. A query that nobody watches has an
+//! empty watch, which costs a comparison per block.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -19,10 +19,10 @@ use parking_lot::Mutex;
 
 /// Watches one query, or none. Clones watch the same query.
 #[derive(Clone, Debug, Default)]
-pub struct QueryWatch(Option<Arc<Shared>>);
+pub struct QueryWatch(Option<Arc<Shown>>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct Shown {
     /// Threads of leaves show what they have once per round.
     round: AtomicU64,
     next_id: AtomicU64,
@@ -46,7 +46,7 @@ struct Part {
 /// The place of one holder, empty until it shows something. Dropping it takes the part back.
 #[derive(Debug, Default)]
 pub struct WatchedPart {
-    shared: Option<(Arc<Shared>, u64)>,
+    shared: Option<(Arc<Shown>, u64)>,
     rows_scanned: Arc<AtomicU64>,
 }
 

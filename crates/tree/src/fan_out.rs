@@ -214,7 +214,7 @@ impl FanOut {
         partial
     }
 
-    /// Shows what is merged to whoever watches the query, while children have not answered.
+    /// Shows what is merged to the watch of the query, while children have not answered.
     fn show(
         &self,
         shown: &WatchedPart,

@@ -139,7 +139,7 @@ impl Root {
             let is_over = || cancelled.is_cancelled();
             (progress, partial.and_then(|partial| finish(partial, &query, &is_over).ok()))
         });
-        // Without it, the client is told less.
+        // Without it, the client knows less.
         finishing.await.unwrap_or_default()
     }
 

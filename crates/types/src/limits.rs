@@ -5,10 +5,12 @@
 mod documents;
 mod functions;
 mod postgresql;
+mod watching;
 
 pub use documents::*;
 pub use functions::*;
 pub use postgresql::*;
+pub use watching::*;
 
 /// Rows in one row block (and in one batch) at most.
 pub const BLOCK_ROWS_MAX: usize = 65_536;
@@ -289,11 +291,6 @@ pub const ANSWER_HEADER_BYTES_MAX: usize = 4 << 10;
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Deadline of one query, in milliseconds.
 pub const QUERY_DEADLINE_MS: u64 = 10_000;
-/// Milliseconds between two updates on a query that a client watches.
-pub const QUERY_UPDATE_MS: u64 = 250;
-/// Bytes of a partial result that is copied for a client that watches the query. Of a larger one,
-/// only the progress is shown.
-pub const WATCHED_PARTIAL_BYTES_MAX: usize = 4 << 20;
 /// Queries that run at the same time for each processor, without long ones; others wait for a turn.
 pub const QUERIES_RUNNING_PER_CORE: usize = 4;
 /// Milliseconds after which a running query counts as a long one, beside which others may run.

@@ -37,8 +37,8 @@ const client = new QueryClient({
   },
 });
 
-// A page that is left waits for no answers: the server cancels their queries. A browser may keep the
-// page, and show it again later.
+// A page that is left waits for no answers: the server cancels their queries. A browser may keep
+// the page, and show it again later.
 window.addEventListener("pagehide", () => void client.cancelQueries());
 window.addEventListener("pageshow", (event) => {
   if (event.persisted) void client.refetchQueries({ type: "active" });

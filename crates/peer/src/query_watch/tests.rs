@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use hadal_aggregate::{LeafOutcome, PartialBody, WeightedCount};
-use hadal_query::QueryKind;
-use hadal_types::{MemoryPool, TableName};
+use hadal_query::{Expr, QueryKind, RowInput};
+use hadal_types::{MemoryPool, TableName, Value, Weight};
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn leaf(name: &str, outcome: LeafOutcome, rows_scanned: u64) -> LeafCoverage {
     LeafCoverage { name, outcome, rows_expected: 100, rows_scanned, micros: 1, as_of: (0, 0) }
 }
 
-/// A partial with so many rows, of these leaves.
+/// A partial with a number of rows, of these leaves.
 fn partial(rows: u64, leaves: &[LeafCoverage]) -> Partial {
     let mut partial = Partial::empty(&query());
     if let PartialBody::Groups(groups) = &mut partial.body
@@ -104,6 +104,31 @@ fn copies_reserve_memory_and_large_ones_are_left_out() {
     assert!(reserved > 2 * bytes, "{reserved} of {bytes} each");
     drop((shown, part));
     assert_eq!(pool.reserved(), bytes);
+}
+
+#[test]
+fn of_a_large_partial_only_the_progress_is_shown() {
+    let groups = |count: usize| {
+        let table = TableName::new("t").expect("a name");
+        let key = Expr::Leaf(RowInput::Time);
+        let kind = QueryKind::Groups { keys: vec![key], measures: Vec::new() };
+        let query = Query { deadline: Duration::from_secs(1), ..Query::new(table, kind) };
+        let mut partial = Partial::empty(&query);
+        let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups") };
+        for group in 0..count {
+            groups.add_row(&[Value::string(format!("{group:01000}"))], &[], Weight::ONE);
+        }
+        partial.coverage = coverage_of(&[leaf("a", LeafOutcome::Answered, 100)]);
+        let watch = QueryWatch::new();
+        let part = watch.part();
+        part.show(&partial, Vec::new());
+        watch.collect(&query, 0)
+    };
+    let most = WATCHED_PARTIAL_BYTES_MAX / 1_000;
+    let (progress, shown) = groups(most / 2);
+    assert_eq!((progress.rows_scanned, shown.is_some()), (100, true));
+    let (progress, shown) = groups(most + 1);
+    assert_eq!((progress.rows_scanned, shown.is_some()), (100, false));
 }
 
 #[test]

@@ -157,7 +157,8 @@ impl Weighed {
         Ok(Some(Self { count, columns: of_columns, has_weights }))
     }
 
-    /// The sum of a column, class by class; `None` if it is not stored as integers, or is too large.
+    /// The sum of a column, class by class; `None` if it is not stored as integers, or if it is
+    /// too large.
     fn by_class(
         index: usize,
         columns: &LazyColumns<'_, '_>,

@@ -108,8 +108,8 @@ impl<'v> Rates<'v> {
         self.table.iter().copied().max().unwrap_or(0)
     }
 
-    /// `None` if a code or a value is beyond its limit, in bytes that no writer produces, or if a sum
-    /// is too large.
+    /// `None` if a code or a value is beyond its limit, in bytes that no writer produces, or if a
+    /// sum is too large.
     fn sums(&self, columns: &[Column<'_, '_>], selection: &Selection) -> Option<VectorSums> {
         let mut total = Total::default();
         let mut totals = vec![Total::default(); columns.len()];
@@ -187,14 +187,14 @@ impl<'v, 'c> Column<'v, 'c> {
 }
 
 impl Total {
-    /// Adds the weights of a vector's rows, of which `counted` has the bits; `None`: all.
+    /// Adds the weights of a vector's rows, those with bits in `counted`; `None`: all.
     fn add_weights(&mut self, weights: &[u32], counted: Option<&[u64]>) {
         self.rows += counted.map_or(weights.len() as u64, kernels::count_ones);
         self.weights += kernels::sum_u32(weights);
         self.squares += u128::from(kernels::dot_u32(weights, weights));
     }
 
-    /// The count, where the weights are in units of so many millionths.
+    /// The count, where the weights are in units of `unit` millionths.
     fn count(&self, unit: i64) -> Option<WeightedCount> {
         let (unit, squares) = (i128::from(unit), i128::try_from(self.squares).ok()?);
         let mut count = WeightedCount::default();

@@ -42,7 +42,7 @@ pub(crate) fn weight_classes(
     Ok(Some(among(selection, by_class)))
 }
 
-/// The selected rows of each class, of which the one listed last gets those that are left.
+/// The selected rows of each class. The one listed last gets those that are left.
 fn among(selection: &Selection, by_class: Vec<(i64, Bitmap)>) -> Vec<WeightClass> {
     let mut left = selection.count();
     let last = by_class.len().saturating_sub(1);

@@ -50,8 +50,8 @@ impl Weights {
         })
     }
 
-    /// The classes of rates that are stored as a dictionary; `None` if they are not, or if there are
-    /// too many.
+    /// The classes of rates that are stored as a dictionary; `None` if they are not, or if there
+    /// are too many.
     fn of_dictionary(
         columns: &LazyColumns<'_, '_>,
         name: &ColumnName,

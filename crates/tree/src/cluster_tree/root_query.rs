@@ -151,7 +151,7 @@ pub(super) async fn run_plan(
     partial
 }
 
-/// Shows the leaves that are not asked to whoever watches the query.
+/// Shows the leaves that are not asked to the watch of the query.
 fn show_unasked(
     fan_out: &FanOut,
     unasked: &Unasked,

@@ -1,0 +1,7 @@
+//! Limits of watching queries.
+
+/// Milliseconds between two updates on a query that a client watches.
+pub const QUERY_UPDATE_MS: u64 = 250;
+/// Bytes of a partial result that is copied for a client that watches the query. Of a larger one,
+/// only the progress is shown.
+pub const WATCHED_PARTIAL_BYTES_MAX: usize = 4 << 20;
