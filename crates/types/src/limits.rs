@@ -133,11 +133,9 @@ pub const ARCHIVE_BLOCKS_MAX: usize = 1_024;
 pub const ARCHIVE_FILES_MAX: usize = 400;
 /// Seconds after which a failed archive is tried again.
 pub const ARCHIVE_RETRY_SECONDS: u64 = 60;
-/// Percent of its limit of bytes to which a table is reduced by archiving its oldest rows, once it
-/// exceeds the limit.
+/// Percent of its limit of bytes to which archiving reduces a table that exceeds the limit.
 pub const ARCHIVE_TO_PERCENT: u64 = 90;
-/// Subsampling keeps at least one row in this many: the largest factor by which it multiplies a
-/// weight.
+/// Subsampling keeps at least one row in this many: the largest factor of a weight.
 pub const SAMPLE_ONE_IN_MAX: u16 = 10_000;
 /// Columns by which subsampling groups rows.
 pub const SAMPLE_COLUMNS_MAX: usize = 8;

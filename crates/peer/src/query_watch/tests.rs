@@ -116,7 +116,7 @@ fn of_a_large_partial_only_the_progress_is_shown() {
         let mut partial = Partial::empty(&query);
         let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups") };
         for group in 0..count {
-            groups.add_row(&[Value::string(format!("{group:01000}"))], &[], Weight::ONE);
+            groups.add_row(&[Value::string(&format!("{group:01000}"))], &[], Weight::ONE);
         }
         partial.coverage = coverage_of(&[leaf("a", LeafOutcome::Answered, 100)]);
         let watch = QueryWatch::new();
