@@ -103,15 +103,13 @@ export function App() {
       ) : !tables.data && !needsNoTables(page) ? (
         <Waiting />
       ) : page !== "query" ? (
-        <Suspense fallback={<Waiting />}>
-          <OtherPage
-            {...{ page, search, zone }}
-            tables={allTables}
-            onZone={setZone}
-            onOpen={openTable}
-            {...shared}
-          />
-        </Suspense>
+        <OtherPage
+          {...{ page, search, zone }}
+          tables={allTables}
+          onZone={setZone}
+          onOpen={openTable}
+          {...shared}
+        />
       ) : isEmpty && !query ? (
         <Suspense fallback={<Waiting />}>
           <StartPage {...shared} />

@@ -1,5 +1,4 @@
-import { AppShell, Center, Group, Loader, Paper, Stack, Text, Title } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Center, Group, Loader, Paper, Stack, Text, Title } from "@mantine/core";
 import type { Cluster } from "../api/cluster";
 import { spanWords } from "../base/duration";
 import { bytes, counted, percent, short, visible } from "../base/format";
@@ -31,36 +30,24 @@ export default function ClusterPage(props: {
   zone: Zone;
   /** Opens a table. */
   onOpen: (table: string) => void;
-  logo: ReactNode;
-  tools: ReactNode;
 }) {
-  const { zone, onOpen, logo, tools } = props;
+  const { zone, onOpen } = props;
   const { data, error } = useCluster(true);
   return (
-    <AppShell header={{ height: 52 }} padding="md">
-      <AppShell.Header px="md">
-        <Group h="100%" wrap="nowrap" gap="sm">
-          {logo}
-          {tools}
-        </Group>
-      </AppShell.Header>
-      <AppShell.Main id="answer" tabIndex={-1}>
-        <Stack maw={1400} mx="auto" gap="md">
-          {error && <ProblemCard problem={error} />}
-          {data ? (
-            <Stack gap="md" className={error ? "stale" : "fresh"} data-testid="cluster">
-              <ClusterBody {...data} zone={zone} onOpen={onOpen} />
-            </Stack>
-          ) : (
-            !error && (
-              <Center mih="60vh">
-                <Loader size="sm" aria-label="Loading" />
-              </Center>
-            )
-          )}
+    <Stack maw={1400} mx="auto" gap="md">
+      {error && <ProblemCard problem={error} />}
+      {data ? (
+        <Stack gap="md" className={error ? "stale" : "fresh"} data-testid="cluster">
+          <ClusterBody {...data} zone={zone} onOpen={onOpen} />
         </Stack>
-      </AppShell.Main>
-    </AppShell>
+      ) : (
+        !error && (
+          <Center mih="60vh">
+            <Loader size="sm" aria-label="Loading" />
+          </Center>
+        )
+      )}
+    </Stack>
   );
 }
 

@@ -1,19 +1,7 @@
-import {
-  AppShell,
-  Button,
-  Center,
-  Code,
-  Group,
-  Loader,
-  NavLink,
-  Paper,
-  Stack,
-  Text,
-  Title,
-} from "@mantine/core";
+import { Button, Center, Code, Loader, NavLink, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { fetchFunctions, type Problem } from "../api/client";
 import type { VersionedFunction } from "../api/functions";
 import { FUNCTIONS_KEY, FunctionForm } from "../widgets/functions/FunctionForm";
@@ -21,41 +9,31 @@ import { signatureOf } from "../widgets/functions/functionDraft";
 import { ProblemCard } from "../widgets/ProblemCard";
 
 /** The functions in JavaScript, to be read, defined, replaced and dropped. */
-export default function FunctionsPage({ logo, tools }: { logo: ReactNode; tools: ReactNode }) {
+export default function FunctionsPage() {
   const { data, error, refetch } = useQuery<VersionedFunction[], Problem>({
     queryKey: FUNCTIONS_KEY,
     queryFn: ({ signal }) => fetchFunctions(signal),
   });
   return (
-    <AppShell header={{ height: 52 }} padding="md">
-      <AppShell.Header px="md">
-        <Group h="100%" wrap="nowrap" gap="sm">
-          {logo}
-          {tools}
-        </Group>
-      </AppShell.Header>
-      <AppShell.Main id="answer" tabIndex={-1}>
-        <Stack maw={1100} mx="auto" gap="md">
-          <Title order={1} fz={22}>
-            Functions
-          </Title>
-          <Text size="sm" c="dimmed">
-            Queries call them like built-in ones: <Code>SELECT stem(page), count(*) …</Code> They
-            run beside the rows, in processes without files and network.
-          </Text>
-          {error && <ProblemCard problem={error} onRetry={() => void refetch()} />}
-          {data ? (
-            <Functions functions={data} />
-          ) : (
-            !error && (
-              <Center mih="40vh">
-                <Loader size="sm" aria-label="Loading" />
-              </Center>
-            )
-          )}
-        </Stack>
-      </AppShell.Main>
-    </AppShell>
+    <Stack maw={1100} mx="auto" gap="md">
+      <Title order={1} fz={22}>
+        Functions
+      </Title>
+      <Text size="sm" c="dimmed">
+        Queries call them like built-in ones: <Code>SELECT stem(page), count(*) …</Code> They run
+        beside the rows, in processes without files and network.
+      </Text>
+      {error && <ProblemCard problem={error} onRetry={() => void refetch()} />}
+      {data ? (
+        <Functions functions={data} />
+      ) : (
+        !error && (
+          <Center mih="40vh">
+            <Loader size="sm" aria-label="Loading" />
+          </Center>
+        )
+      )}
+    </Stack>
   );
 }
 

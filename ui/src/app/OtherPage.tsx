@@ -1,6 +1,7 @@
 // The pages beside that of the query. Each is a chunk that is loaded when it is shown.
 
-import { lazy, type ReactNode } from "react";
+import { AppShell, Center, Group, Loader } from "@mantine/core";
+import { lazy, type ReactNode, Suspense } from "react";
 import type { Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { go, type PageName } from "./address";
@@ -43,16 +44,40 @@ export function OtherPage(props: {
   logo: ReactNode;
   tools: ReactNode;
 }) {
-  const { page, search, tables, zone, onZone, onOpen, logo, tools } = props;
-  const frame = { logo, tools };
+  const { logo, tools, ...shown } = props;
+  return (
+    <AppShell header={{ height: 52 }} padding="md">
+      <AppShell.Header px="md">
+        <Group h="100%" wrap="nowrap" gap="sm">
+          {logo}
+          {tools}
+        </Group>
+      </AppShell.Header>
+      <AppShell.Main id="answer" tabIndex={-1}>
+        <Suspense
+          fallback={
+            <Center mih="60vh">
+              <Loader size="sm" aria-label="Loading" />
+            </Center>
+          }
+        >
+          <Content {...shown} />
+        </Suspense>
+      </AppShell.Main>
+    </AppShell>
+  );
+}
+
+function Content(props: Omit<Parameters<typeof OtherPage>[0], "logo" | "tools">) {
+  const { page, search, tables, zone, onZone, onOpen } = props;
   switch (page) {
     case "home":
-      return <HomePage tables={tables} zone={zone} onOpen={onOpen} {...frame} />;
+      return <HomePage tables={tables} zone={zone} onOpen={onOpen} />;
     case "cluster":
-      return <ClusterPage zone={zone} onOpen={onOpen} {...frame} />;
+      return <ClusterPage zone={zone} onOpen={onOpen} />;
     case "functions":
-      return <FunctionsPage {...frame} />;
+      return <FunctionsPage />;
     default:
-      return <BoardPages {...{ page, search, tables, zone, onZone, go }} {...frame} />;
+      return <BoardPages {...{ page, search, tables, zone, onZone, go }} />;
   }
 }

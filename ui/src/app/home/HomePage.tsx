@@ -1,7 +1,7 @@
-import { AppShell, Group, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
+import { Group, Paper, Stack, Text, TextInput, Title } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
-import { type ReactNode, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import type { Table } from "../../api/types";
 import { bytes, counted, short } from "../../base/format";
 import type { Zone } from "../../base/zone";
@@ -17,37 +17,25 @@ export function HomePage(props: {
   tables: readonly Table[];
   zone: Zone;
   onOpen: (name: string) => void;
-  logo: ReactNode;
-  tools: ReactNode;
 }) {
-  const { tables, zone, onOpen, logo, tools } = props;
+  const { tables, zone, onOpen } = props;
   return (
-    <AppShell header={{ height: 52 }} padding="md">
-      <AppShell.Header px="md">
-        <Group h="100%" wrap="nowrap" gap="sm">
-          {logo}
-          {tools}
-        </Group>
-      </AppShell.Header>
-      <AppShell.Main id="answer" tabIndex={-1}>
-        <Stack maw={1200} mx="auto" gap="xl" pb="xl" data-testid="home">
-          <Tables tables={tables} zone={zone} onOpen={onOpen} />
-          {SAVED_LISTS.map((List, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
-            <List key={at} />
-          ))}
-          <section aria-label="Send events" className="home-send">
-            <Stack gap="sm" miw={0}>
-              <Title order={2} fz="md">
-                Send events
-              </Title>
-              <SendEvents />
-            </Stack>
-            <DropTile />
-          </section>
+    <Stack maw={1200} mx="auto" gap="xl" pb="xl" data-testid="home">
+      <Tables tables={tables} zone={zone} onOpen={onOpen} />
+      {SAVED_LISTS.map((List, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
+        <List key={at} />
+      ))}
+      <section aria-label="Send events" className="home-send">
+        <Stack gap="sm" miw={0}>
+          <Title order={2} fz="md">
+            Send events
+          </Title>
+          <SendEvents />
         </Stack>
-      </AppShell.Main>
-    </AppShell>
+        <DropTile />
+      </section>
+    </Stack>
   );
 }
 
