@@ -314,10 +314,13 @@ export async function ask(
   const isStream = response.headers.get("Content-Type")?.startsWith("text/event-stream");
   if (!isStream || !response.body) return (await response.json()) as Answer;
   let update: QueryUpdate = { progress: null, partial: null };
+  let answer: Answer | null = null;
   try {
+    // The body is read to its end, so that the connection can take the next request.
     for await (const { name, data } of eventsOf(response.body)) {
-      if (name === "answer") return JSON.parse(data) as Answer;
       if (name === "problem") throw problemOfText(data, 500);
+      if (name === "answer") answer = JSON.parse(data) as Answer;
+      if (answer) continue;
       if (name === "progress") update = { ...update, progress: JSON.parse(data) as QueryProgress };
       if (name === "partial") update = { ...update, partial: JSON.parse(data) as Answer };
       onUpdate(update);
@@ -325,6 +328,7 @@ export async function ask(
   } catch (error) {
     if (error instanceof Problem || wasCancelled(error)) throw error;
   }
+  if (answer) return answer;
   // The connection broke off.
   throw new Problem(unreachable());
 }
