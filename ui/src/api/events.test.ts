@@ -36,3 +36,12 @@ it("leaves out an event that breaks off", async () => {
     { name: "message", data: "1" },
   ]);
 });
+
+it("cancels a body that is not read to its end", async () => {
+  let cancelled = 0;
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) =>
+    controller.enqueue(new TextEncoder().encode("data: 1\n\n"));
+  const body = new ReadableStream({ pull, cancel: () => void cancelled++ });
+  for await (const _ of eventsOf(body)) break;
+  expect(cancelled).toBe(1);
+});

@@ -24,9 +24,11 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = "";
+  let ended = false;
   try {
     for (;;) {
       const { done, value } = await reader.read();
+      ended = done;
       if (done) return;
       // The end of an event may have come in two pieces.
       let from = Math.max(0, text.length - 1);
@@ -39,7 +41,8 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       }
     }
   } finally {
-    // Nobody reads the rest: the connection may close.
-    void reader.cancel().catch(() => undefined);
+    // Nobody reads the rest: the connection may close. Chromium closes it for a body that has ended,
+    // too, if it is cancelled.
+    if (!ended) void reader.cancel().catch(() => undefined);
   }
 }
