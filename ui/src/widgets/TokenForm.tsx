@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Stack, Title } from "@mantine/core";
+import { Button, Group, Stack, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { keepToken } from "../api/client";
 
@@ -17,7 +17,9 @@ export function TokenForm({ onDone }: { onDone: () => void }) {
         <Title order={2} fz="lg">
           This server needs a token
         </Title>
-        <PasswordInput
+        <TextInput
+          type="password"
+          autoComplete="off"
           label="Token"
           description="It is in the file admin-token in the server's data folder. The browser keeps it for this tab only."
           value={token}

@@ -17,6 +17,7 @@ import {
   unitText,
   valueAxis,
 } from "../echart-axes";
+import { type VerticalLine, verticalLines } from "../echart-lines";
 import type { Bar, Spread } from "./data";
 
 /** A value that is worth a line: a percentile, the mean. */
@@ -86,8 +87,9 @@ export function pictureOf(data: Spread, look: Look): Picture {
     xAxis: labelledAxis(from, to, fitting, theme),
     yAxis: axis.option,
     series: [
-      { ...bars("now", data, 0, NOW_COLOUR), markLine: markLines(placed, theme) },
+      bars("now", data, 0, NOW_COLOUR),
       ...(data.compared ? [bars("before", data, 1, BEFORE_COLOUR)] : []),
+      verticalLines("marks", markLines(placed, theme), 5),
     ],
   };
   return { option, plot, from, to };
@@ -207,27 +209,10 @@ function placeMarks(
     });
 }
 
-function markLines(placed: readonly PlacedMark[], theme: ChartTheme) {
-  return {
-    silent: true,
-    symbol: "none",
-    animation: false,
-    // Or lines would stand at values that are rounded to hundredths.
-    precision: -1,
-    data: placed.map(({ at, text, row, align, outside }) => ({
-      xAxis: at,
-      // Not by opacity: the label would take it over.
-      lineStyle: { color: outside ? "transparent" : theme.dimmed, width: 1, type: "solid" },
-      label: {
-        show: true,
-        position: "end",
-        distance: 3 + row * LABEL_LINE,
-        align,
-        formatter: () => text,
-        color: outside ? theme.dimmed : theme.text,
-        fontSize: 11,
-        fontFamily: theme.font,
-      },
-    })),
-  };
-}
+const markLines = (placed: readonly PlacedMark[], theme: ChartTheme) =>
+  placed.map(({ at, text, row, align, outside }): VerticalLine => {
+    const color = outside ? theme.dimmed : theme.text;
+    const place = { above: 3 + row * LABEL_LINE, align };
+    const label = { text, color, font: `11px ${theme.font}`, place };
+    return { at, label, ...(outside ? {} : { stroke: { color: theme.dimmed } }) };
+  });

@@ -11,6 +11,7 @@ import {
   timeTicks,
   valueAxis,
 } from "../echart-axes";
+import { verticalLines } from "../echart-lines";
 import { chartStrokes, type Series, type TimeSeries, type Values } from "./data";
 import { allOnAxis, axisText, heightScale, onAxis } from "./height";
 import { markLines, type TimeMark } from "./markLines";
@@ -70,20 +71,14 @@ export function pictureOf(chart: TimeSeries, look: Look): Picture {
   const to = from + chart.starts.length * chart.step;
   const ticks = timeTicks(from, to, look.zone, plot.width / 84);
   const fitting = fittingTicks(ticks, [from, to], plot, RIGHT, look.theme.font);
-  const midnights = ticks.filter((tick) => tick.bold).map(({ at }) => ({ xAxis: at }));
+  const midnights = ticks.filter((tick) => tick.bold).map(({ at }) => at);
   const lines = drawn.flatMap((it, place) => linesOf(chart, it, place, drawn.length, look));
-  const days = {
-    id: "days",
-    type: "line",
-    data: [],
-    markLine: {
-      silent: true,
-      symbol: "none",
-      label: { show: false },
-      lineStyle: { color: look.theme.grid, type: "solid", width: 1 },
-      data: midnights,
-    },
-  };
+  const grid = { color: look.theme.grid };
+  const days = verticalLines(
+    "days",
+    midnights.map((at) => ({ at, stroke: grid })),
+    0,
+  );
   const option = {
     grid: { ...plot, outerBoundsMode: "none" },
     xAxis: labelledAxis(from, to, fitting, look.theme),
