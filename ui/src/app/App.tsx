@@ -30,6 +30,9 @@ const WAITING_MS = 1000;
 /** How long a live page waits for an answer before it repeats the request. */
 const PATIENCE_MS = 60_000;
 
+/** So long a view may be drawn of the moment of the view before it. */
+const SAME_MOMENT_MS = 60_000;
+
 /** The whole page: the tables, the current query, and the moment that it is asked for. */
 export function App() {
   const { query: read, ignored, commit, replace } = useAddress();
@@ -52,10 +55,12 @@ export function App() {
   useInitialQuery(read, initial, replace, again);
   const ask = useCallback(
     (next: Query) => {
-      again();
+      // Another view of the same rows has the answers that are there.
+      const isSame = query !== null && sameRows(query, next);
+      if (!isSame || serverNow() - now > SAME_MOMENT_MS) again();
       commit(next);
     },
-    [again, commit],
+    [query, now, again, commit],
   );
   const shownQuery = page === "query" ? query : null;
   const [paletteOpen, palette] = useDisclosure(false);
@@ -143,6 +148,12 @@ function useTables() {
     refetchInterval: (query) => (query.state.data?.length ? TABLES_AGE_MS : WAITING_MS),
   });
 }
+
+/** Whether queries differ in how their rows are drawn at most. */
+const sameRows = (a: Query, b: Query) => {
+  const [one, other] = [a, b].map(({ view: _, ...rest }) => JSON.stringify(rest));
+  return one === other;
+};
 
 /** The query with a range that holds data, where it says none. */
 function withDefaultRange(query: Query | null, table: Table | undefined, now: number) {

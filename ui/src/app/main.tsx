@@ -5,6 +5,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "../api/client";
+import { loadPainter } from "../charts/echart";
 import { App } from "./App";
 import { Boundary } from "./Boundary";
 import { trustNoMarkup } from "./trusted";
@@ -14,6 +15,8 @@ const theme = createTheme({
   // The lightest on which white text can be read: 5.2:1.
   primaryShade: 8,
   components: {
+    // Options are drawn when they are shown, not with every click.
+    Combobox: { defaultProps: { keepMounted: false } },
     CloseButton: { defaultProps: { "aria-label": "Close" } },
     // The placeholder has no role that a menu may contain; without it the first item has the focus.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
@@ -59,3 +62,5 @@ if (root) {
     </StrictMode>,
   );
 }
+// Charts are loaded while the page asks its first query, once the page itself is painted.
+requestAnimationFrame(() => setTimeout(loadPainter));

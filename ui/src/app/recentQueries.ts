@@ -6,6 +6,8 @@ import type { Query } from "../query/query";
 import { urlOf } from "./address";
 
 const KEPT = 50;
+/** A query that stays for less is not remembered. */
+const REMEMBER_MS = 400;
 
 /** The addresses with one more, the newest first, each once. */
 export const withRecent = (recent: readonly string[], url: string): string[] =>
@@ -24,7 +26,13 @@ export function useRecentQueries(query: Query | null): readonly string[] {
   });
   const url = query && query.from !== "" ? urlOf(query) : "";
   useEffect(() => {
-    if (url !== "") setStored((before: unknown) => withRecent(recentOf(before), url));
+    if (url === "") return;
+    // The picture comes first.
+    const timer = setTimeout(
+      () => setStored((before: unknown) => withRecent(recentOf(before), url)),
+      REMEMBER_MS,
+    );
+    return () => clearTimeout(timer);
   }, [url, setStored]);
   return recentOf(stored);
 }

@@ -26,9 +26,12 @@ function partsFormat(zone: Zone): Intl.DateTimeFormat {
 /** Names of UTC, and names that the server does not know. */
 const NO_ZONE = /^(UTC|GMT|Etc\/(UTC|GMT|UCT|Zulu|Universal|Greenwich|Unknown)|[+-].*|)$/;
 
+/** Asked for once: that takes as long as to write a hundred times. */
+const LOCAL = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
+
 /** The IANA name of the zone whose calendar a query is asked in. */
 export function calendarZone(zone: Zone): string {
-  const name = zone === "local" ? (Intl.DateTimeFormat().resolvedOptions().timeZone ?? "") : zone;
+  const name = zone === "local" ? LOCAL : zone;
   return NO_ZONE.test(name) ? "UTC" : name;
 }
 

@@ -5,8 +5,13 @@ import { useComputedColorScheme } from "@mantine/core";
 import type { EChartsCoreOption, EChartsType } from "echarts/core";
 import { type RefObject, useEffect, useRef, useState } from "react";
 
-/** ECharts, loaded while the page asks its first query: the page itself is painted before. */
-const painter = import("./echart-painter");
+let painter: Promise<typeof import("./echart-painter")> | null = null;
+
+/** ECharts; loaded with the first call. */
+export function loadPainter() {
+  painter ??= import("./echart-painter");
+  return painter;
+}
 
 export type { EChartsCoreOption as ChartOption };
 
@@ -87,7 +92,7 @@ export function EChart({ option, width, height, label }: EChartProps) {
   useEffect(() => {
     let made: EChartsType | null = null;
     let gone = false;
-    void painter.then(({ init }) => {
+    void loadPainter().then(({ init }) => {
       if (gone || !place.current) return;
       made = init(place.current, null, { renderer: "canvas", ...size.current });
       setChart(made);
