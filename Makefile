@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate screenshots downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster bench-functions bench-dashboards bench-arrow compare-duckdb fmt lint
+.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate screenshots downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster bench-functions bench-dashboards bench-arrow bench-page compare-duckdb fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -24,6 +24,7 @@ help:
 	@echo 'make bench-functions        rows per second of functions in JavaScript, on one core'
 	@echo 'make bench-dashboards       64 clients with a dashboard each, below and beyond the capacity'
 	@echo 'make bench-arrow            rows per second of a large answer to a Python program'
+	@echo 'make bench-page             how long a person waits on the page: first load, clicks, views, the mouse'
 	@echo 'make bench-lifetimes        durable ingest, a thousand times kill -9, expiry, row blocks on disk; ARGS="kills" for one'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
@@ -161,6 +162,12 @@ bench-arrow:
 	cargo build --release --package hadal
 	@python=$$(make/python tests tests/python-requirements.txt) && \
 		exec "$$python" -B bench/arrow.py "$(CARGO_TARGET_DIR)/release/hadal" $(ARGS)
+
+bench-page:
+	@make/need cargo cc node npm chromium
+	@make/page
+	cargo build --release --package hadal
+	@HADAL_BINARY="$(CARGO_TARGET_DIR)/release/hadal" exec node bench/page/page.mjs $(ARGS)
 
 fmt:
 	@make/need cargo rustfmt node npm
