@@ -8,6 +8,7 @@ import { durationMs } from "../base/duration";
 import { useTableColumns } from "../explore/tableColumns";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
+import { IncomingBar } from "../widgets/IncomingBar";
 import { FileDrop } from "../widgets/importing/FileDrop";
 import { NoticeBar } from "../widgets/NoticeBar";
 import { ProblemCard } from "../widgets/ProblemCard";
@@ -97,6 +98,7 @@ export function App() {
         onClose={palette.close}
       />
       <NoticeBar />
+      <IncomingBar />
       <FileDrop onOpen={openTable} />
       {problem?.needsToken || (problem && !isDrawn) ? (
         <Trouble problem={problem} />
