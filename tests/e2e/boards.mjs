@@ -55,6 +55,45 @@ export const tests = [
     assert.equal(dashboard.tiles.length, 2);
     await fetch(path, { method: "DELETE" });
   }],
+  ["boards: changes that are not saved are asked about before they are lost", async ({ page, url }) => {
+    await open(page, `${url}/?table=requests&view=time&from=-3h`);
+    const path = `${url}/v1/dashboards/Unsaved`;
+    const tiles = [{ title: "Events", query: "table=requests&view=time", x: 0, y: 0, w: 6, h: 9 }];
+    await fetch(path, { method: "PUT", body: JSON.stringify({ tiles }) });
+    await page.getByRole("button", { name: "Dashboards and saved views" }).click();
+    await page.getByRole("link", { name: "Unsaved" }).click();
+    await settled(page);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const question = page.getByRole("dialog", { name: "Leave without saving?" });
+    // Nothing is changed yet.
+    await page.goBack();
+    await page.getByRole("link", { name: "Unsaved" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("textbox", { name: "Title of the tile" }).fill("Changed");
+    await page.goBack();
+    await picture(page, "board-leave");
+    await question.getByRole("button", { name: "Stay" }).click();
+    await question.waitFor({ state: "detached" });
+    assert.equal(keys(page).get("dashboard"), "Unsaved");
+    assert.equal(await page.getByRole("textbox", { name: "Title of the tile" }).inputValue(), "Changed");
+    // The shared time is no other page.
+    await page.getByLabel("Compare with").first().click();
+    await page.getByRole("option", { name: "vs previous week" }).click();
+    await page.waitForURL((address) => address.searchParams.get("compare") === "7d");
+    // The browser asks before the tab is closed.
+    const asked = page.waitForEvent("dialog");
+    const closing = page.close({ runBeforeUnload: true });
+    const dialog = await asked;
+    assert.equal(dialog.type(), "beforeunload");
+    await dialog.dismiss();
+    await closing;
+    await page.getByRole("link", { name: "Hadal: home" }).click();
+    await question.getByRole("button", { name: "Leave" }).click();
+    await page.waitForURL((address) => address.searchParams.get("page") === "home");
+    const { dashboard } = await (await fetch(path)).json();
+    assert.equal(dashboard.tiles[0].title, "Events");
+    await fetch(path, { method: "DELETE" });
+  }],
   ["boards: a view is saved under a name and opened again", async ({ page, url }) => {
     await open(page, `${url}/?table=requests&view=pie&by=service&from=-3h`);
     await share(page).click();

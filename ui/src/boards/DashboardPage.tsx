@@ -37,6 +37,7 @@ import { BoardGrid } from "./BoardGrid";
 import { BoardTile } from "./BoardTile";
 import classes from "./boards.module.css";
 import { FrameBar } from "./FrameBar";
+import { LeaveQuestion } from "./LeaveQuestion";
 import { useDashboard } from "./useDashboard";
 import { useTileClock } from "./useTileClock";
 
@@ -57,7 +58,7 @@ export function DashboardPage(props: Props) {
   const name = new URLSearchParams(props.search).get("dashboard") ?? "";
   const state = useDashboard(name);
   const { data, error } = state.stored;
-  if (data) return <Board key={name} {...props} state={state} file={data.file} />;
+  if (data) return <Board {...props} state={state} file={data.file} />;
   if (error) {
     return (
       <Stack maw={520} mx="auto" pt="xl">
@@ -102,6 +103,11 @@ function Board(
   };
   return (
     <div ref={board} className={classes.board} data-testid="board">
+      <LeaveQuestion
+        isAsked={state.leaving.isAsked}
+        onLeave={state.leaving.leave}
+        onStay={state.leaving.stay}
+      />
       <Stack gap="sm">
         <Group justify="space-between" gap="xs">
           <BoardTitle dashboard={dashboard} file={file} edit={editing ? state.draft : null} />
@@ -136,7 +142,7 @@ function Board(
             />
             <BoardMenu
               dashboard={saved}
-              version={file === undefined ? (state.stored.data?.version ?? 0) : null}
+              version={file === undefined && !editing ? (state.stored.data?.version ?? 0) : null}
               go={go}
             />
           </Group>
