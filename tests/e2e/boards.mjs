@@ -94,6 +94,33 @@ export const tests = [
     assert.equal(dashboard.tiles[0].title, "Events");
     await fetch(path, { method: "DELETE" });
   }],
+  ["boards: every view is drawn within its tile, and SQL without its editor", async ({ page, url }) => {
+    const text = "SELECT datacenter, count(*) AS n FROM requests GROUP BY 1 ORDER BY 2 DESC LIMIT 5";
+    const queries = {
+      Pie: "view=pie&by=service",
+      Map: "view=map",
+      Flame: "view=flame",
+      Bars: "view=bar&by=service&limit=6",
+      SQL: `view=sql&sql=${encodeURIComponent(text)}`,
+    };
+    const tiles = Object.entries(queries).map(([title, query], at) => {
+      return { title, query: `table=requests&${query}`, x: (at % 3) * 4, y: Math.floor(at / 3) * 8, w: 4, h: 8 };
+    });
+    const path = `${url}/v1/dashboards/Kinds`;
+    await fetch(path, { method: "PUT", body: JSON.stringify({ tiles }) });
+    await open(page, `${url}/?page=dashboard&dashboard=Kinds`);
+    await picture(page, "board-kinds");
+    const drawn = { Pie: "svg", Map: "svg", Flame: "[data-frame] >> nth=0 >> xpath=../..", Bars: "li >> nth=5", SQL: "li >> nth=4" };
+    for (const [name, mark] of Object.entries(drawn)) {
+      const [outer, inner] = [await tile(page, name).boundingBox(), await tile(page, name).locator(mark).last().boundingBox()];
+      assert.ok(inner.y + inner.height <= outer.y + outer.height, `${name} ends within its tile`);
+    }
+    assert.equal(await page.getByTestId("sql-editor").count(), 0);
+    await tile(page, "SQL").getByText("own time range").waitFor();
+    await tile(page, "SQL").getByRole("link").click();
+    await page.getByTestId("sql-editor").waitFor();
+    await fetch(path, { method: "DELETE" });
+  }],
   ["boards: a view is saved under a name and opened again", async ({ page, url }) => {
     await open(page, `${url}/?table=requests&view=pie&by=service&from=-3h`);
     await share(page).click();

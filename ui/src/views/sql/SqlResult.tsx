@@ -6,13 +6,15 @@ import { count, exact, short, visible } from "../../base/format";
 import { BarsChart } from "../../charts/bars/BarsChart";
 import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
 import { CellView, cellText } from "../../explore/CellText";
-import { useExplore } from "../../explore/context";
+import { useChartHeight, useExplore } from "../../explore/context";
 import { optionOf, withOption } from "../../query/viewManifest";
 import { DRAWN, type Picture } from "./options";
 import { barsOf, lineOf, pictureOf, picturesOf } from "./shape";
 
 /** More rows are in the answer, but not on the page. */
 const ROWS_DRAWN = 1000;
+/** The pixels of the title of a chart. */
+const TITLE = 24;
 
 const NAMES: Readonly<Record<Picture, string>> = {
   table: "Table",
@@ -23,12 +25,12 @@ const NAMES: Readonly<Record<Picture, string>> = {
 
 /** A result as a table, or as a picture that its columns allow. */
 export function SqlResult({ answer }: { answer: Answer }) {
-  const { query, commit } = useExplore();
+  const { query, commit, chartHeight } = useExplore();
   const pictures = useMemo(() => picturesOf(answer), [answer]);
   const shown = pictureOf(answer, optionOf(query, DRAWN));
   return (
     <Stack gap="xs">
-      {pictures.length > 1 && (
+      {chartHeight === undefined && pictures.length > 1 && (
         <SegmentedControl
           size="xs"
           w="max-content"
@@ -55,6 +57,7 @@ const nothing = () => {};
 
 function Lines({ answer }: { answer: Answer }) {
   const { zone } = useExplore();
+  const height = useChartHeight(320);
   const chart = useMemo(() => lineOf(answer), [answer]);
   if (!chart) return null;
   return (
@@ -62,7 +65,7 @@ function Lines({ answer }: { answer: Answer }) {
       <TimeSeriesChart
         series={chart}
         zone={zone}
-        height={320}
+        height={height}
         hidden={NONE}
         highlighted={null}
         onBrush={nothing}
@@ -73,9 +76,12 @@ function Lines({ answer }: { answer: Answer }) {
 }
 
 function Bars({ answer }: { answer: Answer }) {
+  const { chartHeight } = useExplore();
+  const charts = barsOf(answer);
+  const height = chartHeight && chartHeight / charts.length - TITLE;
   return (
     <Stack gap="md">
-      {barsOf(answer).map(({ label, bars }) => {
+      {charts.map(({ label, bars }) => {
         const strokes = strokesOf(bars.map((bar) => bar.key));
         const marks = bars.map((bar) => ({
           ...bar,
@@ -91,7 +97,7 @@ function Bars({ answer }: { answer: Answer }) {
             <Text size="xs" fw={600} mb={6}>
               {visible(label)}
             </Text>
-            <BarsChart marks={marks} measured={measured} onPick={nothing} />
+            <BarsChart {...{ marks, measured, height }} onPick={nothing} />
           </Paper>
         );
       })}
