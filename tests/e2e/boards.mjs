@@ -121,6 +121,48 @@ export const tests = [
     await page.getByTestId("sql-editor").waitFor();
     await fetch(path, { method: "DELETE" });
   }],
+  ["boards: variables are added, renamed and removed on the page", async ({ page, url }) => {
+    const path = `${url}/v1/dashboards/Varied`;
+    const tiles = [{ title: "Events", query: "table=requests&view=bar&by=service", x: 0, y: 0, w: 6, h: 9 }];
+    await fetch(path, { method: "PUT", body: JSON.stringify({ tiles }) });
+    const stored = async () => (await (await fetch(path)).json()).dashboard;
+    await open(page, `${url}/?page=dashboard&dashboard=Varied`);
+    const edit = () => page.getByRole("button", { name: "Edit", exact: true }).click();
+    const save = async () => {
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    };
+    await edit();
+    await page.getByRole("button", { name: "Variables" }).click();
+    const form = page.getByRole("form");
+    await form.getByRole("combobox", { name: "Column" }).click();
+    await page.getByRole("option", { name: "service", exact: true }).click();
+    await picture(page, "board-variables");
+    await form.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("button", { name: "Change the variable service" }).click();
+    await form.getByRole("textbox", { name: "Name" }).fill("app");
+    await form.getByRole("button", { name: "Change" }).click();
+    await page.getByText("$app").waitFor();
+    await save();
+    const { variables, tiles: [first] } = await stored();
+    assert.deepEqual(variables, [{ name: "app", table: "requests", column: "service", value: "" }]);
+    assert.equal(new URLSearchParams(first.query).get("filter"), "service = $app");
+    await page.getByLabel("Variable app").first().fill("checkout");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((address) => address.searchParams.get("var") === "app=checkout");
+    await settled(page);
+    assert.equal(await tile(page, "Events").getByRole("listitem").count(), 1);
+    await edit();
+    await page.getByRole("button", { name: "Variables" }).click();
+    await page.getByRole("button", { name: "Remove the variable app" }).click();
+    await save();
+    const after = await stored();
+    assert.deepEqual(after.variables, []);
+    assert.equal(new URLSearchParams(after.tiles[0].query).get("filter"), null);
+    await fetch(path, { method: "DELETE" });
+  }],
   ["boards: a view is saved under a name and opened again", async ({ page, url }) => {
     await open(page, `${url}/?table=requests&view=pie&by=service&from=-3h`);
     await share(page).click();
@@ -154,5 +196,14 @@ export const tests = [
     await page.getByRole("button", { name: "Ask again now" }).click();
     await settled(page);
     assert.equal(keys(page).get("table"), "requests");
+    // It is listed at home, and can be removed.
+    await page.getByRole("link", { name: "Hadal: home" }).click();
+    const listed = page.getByRole("region", { name: "Frozen answers" });
+    await listed.getByRole("link", { name: /^requests · Table · by service \(/ }).click();
+    await page.getByTestId("snapshot").waitFor();
+    await page.getByRole("button", { name: "Dashboards and saved views" }).click();
+    await picture(page, "boards-all");
+    await listed.getByRole("button", { name: /^Remove the frozen answer of/ }).first().click();
+    await listed.getByText(/^None yet/).waitFor();
   }],
 ];

@@ -40,6 +40,7 @@ import { FrameBar } from "./FrameBar";
 import { LeaveQuestion } from "./LeaveQuestion";
 import { useDashboard } from "./useDashboard";
 import { useTileClock } from "./useTileClock";
+import { VariablesButton } from "./VariablesDialog";
 
 const RATES = ["15s", "1m", "5m", "15m"];
 
@@ -83,11 +84,11 @@ function Board(
   const saved = state.stored.data?.dashboard as Dashboard;
   const { editing } = state;
   const dashboard = editing?.draft ?? saved;
-  const frame = useMemo(() => frameOf(saved, search), [saved, search]);
+  const frame = useMemo(() => frameOf(dashboard, search), [dashboard, search]);
   const [rate, setRate] = useState(refreshOf(saved.refresh));
   const [nowOf, again] = useTileClock(dashboard.tiles.length, rate);
   const board = useRef<HTMLDivElement>(null);
-  const setFrame = (next: Frame) => go(dashboardUrl(saved, next));
+  const setFrame = (next: Frame) => go(dashboardUrl(dashboard, next));
   const setTiles = (change: (tiles: readonly Tile[]) => readonly Tile[]) =>
     state.draft((it) => ({ ...it, tiles: change(it.tiles) }));
   const hrefOf = (query: Query) =>
@@ -117,6 +118,7 @@ function Board(
                 <AddTile
                   onAdd={(title, query) => state.draft((it) => withTile(it, title, query))}
                 />
+                <VariablesButton {...{ dashboard, tables }} onChange={state.draft} />
                 <Button size="xs" variant="default" onClick={state.cancel}>
                   Cancel
                 </Button>
