@@ -19,7 +19,7 @@ export default function BoardPages(props: {
   const dashboard = new URLSearchParams(props.search).get("dashboard") ?? "";
   return (
     <>
-      {page === "dashboards" && <DashboardsPage go={props.go} />}
+      {page === "dashboards" && <DashboardsPage go={props.go} zone={props.zone} />}
       {page === "dashboard" && <DashboardPage key={dashboard} {...props} />}
       {page === "snapshot" && <SnapshotPage {...props} />}
     </>

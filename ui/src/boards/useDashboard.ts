@@ -14,6 +14,7 @@ import { useLeaveGuard } from "../widgets/leaving";
 export const dashboardKey = (name: string) => ["dashboard", name];
 export const VIEWS_KEY = ["saved-views"];
 export const DASHBOARDS_KEY = ["dashboards"];
+export const SNAPSHOTS_KEY = ["snapshots"];
 
 export interface Editing {
   readonly draft: Dashboard;
