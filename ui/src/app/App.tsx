@@ -93,7 +93,7 @@ export function App() {
         {...{ now, again }}
         commit={ask}
         help={help.open}
-        openCluster={() => open("cluster")}
+        open={open}
         opened={paletteOpen}
         onClose={palette.close}
       />
