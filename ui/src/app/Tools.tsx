@@ -100,7 +100,13 @@ export function Tools(props: {
           onClick={() => open(page === "functions" ? "query" : "functions")}
         />
       </span>
-      <ToolButton label="Import a file" icon={<IconFileImport size={17} />} onClick={chooseFile} />
+      <span className="wide-only">
+        <ToolButton
+          label="Import a file"
+          icon={<IconFileImport size={17} />}
+          onClick={chooseFile}
+        />
+      </span>
       <Scheme />
       <span className="wide-only">
         <ToolButton
