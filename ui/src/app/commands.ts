@@ -4,7 +4,7 @@ import type { Column, Table } from "../api/types";
 import { queryWords } from "../explore/QueryLine";
 import { toggleGroup } from "../query/edit";
 import { defaultQuery, PREVIOUS, type Query } from "../query/query";
-import { goLive } from "../query/time";
+import { goLive, LIVE_RATE } from "../query/time";
 import { readQuery } from "../query/url";
 import { withView } from "../query/viewManifest";
 import { VIEWS } from "../views/registry";
@@ -101,7 +101,7 @@ function actions({ query, now, commit, ...context }: CommandContext): Command[] 
     ? [
         action("Refresh now", context.again),
         query.refresh === ""
-          ? action("Go live: refresh every 5 seconds", () => commit(goLive(query, now, "5s")))
+          ? action("Go live: refresh every 2 seconds", () => commit(goLive(query, now, LIVE_RATE)))
           : action("Stop refreshing", () => commit({ ...query, refresh: "" })),
         action(compared === "" ? "Do not compare" : "Compare with the previous period", () =>
           commit({ ...query, compare: compared }),
