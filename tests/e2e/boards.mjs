@@ -55,6 +55,114 @@ export const tests = [
     assert.equal(dashboard.tiles.length, 2);
     await fetch(path, { method: "DELETE" });
   }],
+  ["boards: changes that are not saved are asked about before they are lost", async ({ page, url }) => {
+    await open(page, `${url}/?table=requests&view=time&from=-3h`);
+    const path = `${url}/v1/dashboards/Unsaved`;
+    const tiles = [{ title: "Events", query: "table=requests&view=time", x: 0, y: 0, w: 6, h: 9 }];
+    await fetch(path, { method: "PUT", body: JSON.stringify({ tiles }) });
+    await page.getByRole("button", { name: "Dashboards and saved views" }).click();
+    await page.getByRole("link", { name: "Unsaved" }).click();
+    await settled(page);
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    const question = page.getByRole("dialog", { name: "Leave without saving?" });
+    // Nothing is changed yet.
+    await page.goBack();
+    await page.getByRole("link", { name: "Unsaved" }).click();
+    await page.getByRole("button", { name: "Edit", exact: true }).click();
+    await page.getByRole("textbox", { name: "Title of the tile" }).fill("Changed");
+    await page.goBack();
+    await picture(page, "board-leave");
+    await question.getByRole("button", { name: "Stay" }).click();
+    await question.waitFor({ state: "detached" });
+    assert.equal(keys(page).get("dashboard"), "Unsaved");
+    assert.equal(await page.getByRole("textbox", { name: "Title of the tile" }).inputValue(), "Changed");
+    // The shared time is no other page.
+    await page.getByLabel("Compare with").first().click();
+    await page.getByRole("option", { name: "vs previous week" }).click();
+    await page.waitForURL((address) => address.searchParams.get("compare") === "7d");
+    // The browser asks before the tab is closed.
+    const asked = page.waitForEvent("dialog");
+    const closing = page.close({ runBeforeUnload: true });
+    const dialog = await asked;
+    assert.equal(dialog.type(), "beforeunload");
+    await dialog.dismiss();
+    await closing;
+    await page.getByRole("link", { name: "Hadal: home" }).click();
+    await question.getByRole("button", { name: "Leave" }).click();
+    await page.waitForURL((address) => address.searchParams.get("page") === "home");
+    const { dashboard } = await (await fetch(path)).json();
+    assert.equal(dashboard.tiles[0].title, "Events");
+    await fetch(path, { method: "DELETE" });
+  }],
+  ["boards: every view is drawn within its tile, and SQL without its editor", async ({ page, url }) => {
+    const text = "SELECT datacenter, count(*) AS n FROM requests GROUP BY 1 ORDER BY 2 DESC LIMIT 5";
+    const queries = {
+      Pie: "view=pie&by=service",
+      Map: "view=map",
+      Flame: "view=flame",
+      Bars: "view=bar&by=service&limit=6",
+      SQL: `view=sql&sql=${encodeURIComponent(text)}`,
+    };
+    const tiles = Object.entries(queries).map(([title, query], at) => {
+      return { title, query: `table=requests&${query}`, x: (at % 3) * 4, y: Math.floor(at / 3) * 8, w: 4, h: 8 };
+    });
+    const path = `${url}/v1/dashboards/Kinds`;
+    await fetch(path, { method: "PUT", body: JSON.stringify({ tiles }) });
+    await open(page, `${url}/?page=dashboard&dashboard=Kinds`);
+    await picture(page, "board-kinds");
+    const drawn = { Pie: "svg", Map: "svg", Flame: "[data-frame] >> nth=0 >> xpath=../..", Bars: "li >> nth=5", SQL: "li >> nth=4" };
+    for (const [name, mark] of Object.entries(drawn)) {
+      const [outer, inner] = [await tile(page, name).boundingBox(), await tile(page, name).locator(mark).last().boundingBox()];
+      assert.ok(inner.y + inner.height <= outer.y + outer.height, `${name} ends within its tile`);
+    }
+    assert.equal(await page.getByTestId("sql-editor").count(), 0);
+    await tile(page, "SQL").getByText("own time range").waitFor();
+    await tile(page, "SQL").getByRole("link").click();
+    await page.getByTestId("sql-editor").waitFor();
+    await fetch(path, { method: "DELETE" });
+  }],
+  ["boards: variables are added, renamed and removed on the page", async ({ page, url }) => {
+    const path = `${url}/v1/dashboards/Varied`;
+    const tiles = [{ title: "Events", query: "table=requests&view=bar&by=service", x: 0, y: 0, w: 6, h: 9 }];
+    await fetch(path, { method: "PUT", body: JSON.stringify({ tiles }) });
+    const stored = async () => (await (await fetch(path)).json()).dashboard;
+    await open(page, `${url}/?page=dashboard&dashboard=Varied`);
+    const edit = () => page.getByRole("button", { name: "Edit", exact: true }).click();
+    const save = async () => {
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
+    };
+    await edit();
+    await page.getByRole("button", { name: "Variables" }).click();
+    const form = page.getByRole("form");
+    await form.getByRole("combobox", { name: "Column" }).click();
+    await page.getByRole("option", { name: "service", exact: true }).click();
+    await picture(page, "board-variables");
+    await form.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("button", { name: "Change the variable service" }).click();
+    await form.getByRole("textbox", { name: "Name" }).fill("app");
+    await form.getByRole("button", { name: "Change" }).click();
+    await page.getByText("$app").waitFor();
+    await save();
+    const { variables, tiles: [first] } = await stored();
+    assert.deepEqual(variables, [{ name: "app", table: "requests", column: "service", value: "" }]);
+    assert.equal(new URLSearchParams(first.query).get("filter"), "service = $app");
+    await page.getByLabel("Variable app").first().fill("checkout");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((address) => address.searchParams.get("var") === "app=checkout");
+    await settled(page);
+    assert.equal(await tile(page, "Events").getByRole("listitem").count(), 1);
+    await edit();
+    await page.getByRole("button", { name: "Variables" }).click();
+    await page.getByRole("button", { name: "Remove the variable app" }).click();
+    await save();
+    const after = await stored();
+    assert.deepEqual(after.variables, []);
+    assert.equal(new URLSearchParams(after.tiles[0].query).get("filter"), null);
+    await fetch(path, { method: "DELETE" });
+  }],
   ["boards: a view is saved under a name and opened again", async ({ page, url }) => {
     await open(page, `${url}/?table=requests&view=pie&by=service&from=-3h`);
     await share(page).click();
@@ -88,5 +196,14 @@ export const tests = [
     await page.getByRole("button", { name: "Ask again now" }).click();
     await settled(page);
     assert.equal(keys(page).get("table"), "requests");
+    // It is listed at home, and can be removed.
+    await page.getByRole("link", { name: "Hadal: home" }).click();
+    const listed = page.getByRole("region", { name: "Frozen answers" });
+    await listed.getByRole("link", { name: /^requests · Table · by service \(/ }).click();
+    await page.getByTestId("snapshot").waitFor();
+    await page.getByRole("button", { name: "Dashboards and saved views" }).click();
+    await picture(page, "boards-all");
+    await listed.getByRole("button", { name: /^Remove the frozen answer of/ }).first().click();
+    await listed.getByText(/^None yet/).waitFor();
   }],
 ];

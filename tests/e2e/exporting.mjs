@@ -1,7 +1,7 @@
 // Files, tables to paste and pictures of answers.
 import { strict as assert } from "node:assert";
 import { readFile } from "node:fs/promises";
-import { ask, IN_STILL, menu, open, picture, settled, STILL } from "./steps.mjs";
+import { ask, IN_STILL, menu, open, picture, settled, STILL, view } from "./steps.mjs";
 
 /** Chooses an entry of the menu Export; resolves to the file's name and bytes. */
 async function saved(page, item, before = async () => {}) {
@@ -101,6 +101,34 @@ export const tests = [
     },
   ],
   [
+    "brings a file to its end while the page asks again and shows another view",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table&by=service`);
+      let release = () => {};
+      const held = new Promise((done) => { release = done; });
+      await page.route("**/v1/query", async (route) => {
+        if (route.request().headers().accept === "text/csv") await held;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "Export", exact: true }).click();
+      await menu(page, "CSV").click();
+      const waiting = page.getByText(/^Waiting for requests-table/);
+      await waiting.waitFor();
+      const asked = page.waitForResponse((response) => response.url().endsWith("/v1/query"));
+      await page.getByRole("button", { name: "Refresh" }).click();
+      await asked;
+      await settled(page);
+      await view(page, "Bars").click();
+      await settled(page);
+      assert.ok(await waiting.isVisible());
+      await picture(page, "export-waits");
+      const [file] = await Promise.all([page.waitForEvent("download"), release()]);
+      assert.match(file.suggestedFilename(), /^requests-table-.*\.csv$/);
+      await page.locator(".notice").getByText(/^Saved requests-table/).waitFor();
+      await waiting.waitFor({ state: "detached" });
+    },
+  ],
+  [
     "cancels a file that is on its way, and says what goes wrong",
     async ({ page, url, wrong }) => {
       await open(page, `${url}/?${STILL}&view=table&by=service`);
@@ -119,7 +147,9 @@ export const tests = [
       release();
       await page.getByRole("button", { name: "Export", exact: true }).click();
       await menu(page, "Parquet").click();
-      await page.locator(".notice").getByText("The server does not answer").waitFor();
+      await page.getByRole("alert").getByText("The server does not answer").waitFor();
+      await page.getByRole("button", { name: "Close", exact: true }).click();
+      await page.locator(".incoming").waitFor({ state: "detached" });
       await page.unroute("**/v1/query");
       await settled(page);
       wrong.splice(0); // The browser notes the requests that this test breaks.

@@ -2,6 +2,28 @@
 import { strict as assert } from "node:assert";
 import { corner, open, picture, rowsBehind, STILL, view } from "./steps.mjs";
 
+/** In the page: the answer on services comes as a partial one, and whole after `release()`. */
+function holdFacet() {
+  const real = window.fetch;
+  const released = new Promise((done) => { window.release = done; });
+  window.fetch = async (path, options) => {
+    const query = path === "/v1/query" && JSON.parse(options.body).query;
+    if (query?.group_by?.join() !== "service") return real(path, options);
+    const headers = { ...options.headers, Accept: "application/json" };
+    const answer = await (await real(path, { ...options, headers })).text();
+    const event = (name) => new TextEncoder().encode(`event: ${name}\ndata: ${answer.replaceAll("\n", "")}\n\n`);
+    const body = new ReadableStream({
+      async start(stream) {
+        stream.enqueue(event("partial"));
+        await released;
+        stream.enqueue(event("answer"));
+        stream.close();
+      },
+    });
+    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+  };
+}
+
 export const tests = [
   [
     "shows rows that come in, by itself",
@@ -71,6 +93,36 @@ export const tests = [
       while (ends.length < 4) await page.waitForResponse("**/v1/query");
       assert.deepEqual(ends, [...new Set(ends)]);
       assert.equal(dropped, 0);
+    },
+  ],
+  [
+    "goes live with a key, and stops with it",
+    async ({ page, url }) => {
+      await open(page, `${url}/?table=requests&view=table&by=service&from=-5m`);
+      await page.locator("#answer").focus();
+      await page.keyboard.press(".");
+      await page.waitForURL(/refresh=2s/);
+      const ends = new Set();
+      page.on("request", (request) => {
+        if (request.url().endsWith("/v1/query")) ends.add(JSON.parse(request.postData()).query.to);
+      });
+      while (ends.size < 3) await page.waitForResponse("**/v1/query");
+      await page.keyboard.press(".");
+      await page.waitForURL((address) => !address.searchParams.has("refresh"));
+    },
+  ],
+  [
+    "draws the facets of the rows that are scanned by now",
+    async ({ page, url }) => {
+      await page.addInitScript(holdFacet);
+      await page.goto(`${url}/?${STILL}&view=overview`);
+      const facet = page.getByTestId("facet-service");
+      await facet.locator(".facet").first().waitFor();
+      assert.match(await facet.getAttribute("class"), /partial/);
+      assert.doesNotMatch(await facet.innerText(), /%/, "a part has no share of the whole");
+      await page.evaluate(() => window.release());
+      await facet.getByText("%").first().waitFor();
+      assert.doesNotMatch(await facet.getAttribute("class"), /partial/);
     },
   ],
   [

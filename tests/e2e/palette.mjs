@@ -27,6 +27,15 @@ export const tests = [
     await field(page).fill("tables processes");
     await option(page, "processes").click();
     await page.waitForURL(/table=processes/);
+    await settled(page);
+    await page.keyboard.press("Control+k");
+    await field(page).fill("service health");
+    await option(page, "Service health").click();
+    await page.getByTestId("board").waitFor();
+    await page.keyboard.press("Control+k");
+    await field(page).fill("pages home");
+    await option(page, "Home").click();
+    await page.getByTestId("home").waitFor();
   }],
   ["the last queries are one key away, also in a new tab", async ({ page, url, context }) => {
     await open(page, `${url}/?${STILL}&view=table&by=service`);

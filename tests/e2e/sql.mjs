@@ -1,6 +1,6 @@
 // The SQL view: a text that is asked as it is, its mistakes, and what it gets.
 import { strict as assert } from "node:assert";
-import { ask, keys, open, picture, settled, STILL, view } from "./steps.mjs";
+import { ask, keys, menu, open, picture, settled, STILL, view } from "./steps.mjs";
 
 const editor = (page) => page.getByRole("textbox", { name: "SQL", exact: true });
 const at = (url, sql) => `${url}/?${STILL}&view=sql&sql=${encodeURIComponent(sql)}`;
@@ -44,6 +44,24 @@ export const tests = [
     assert.equal(await page.locator("table.samples").count(), 0);
     await open(page, at(url, "DESCRIBE requests"));
     await page.locator("table.samples").getByText("latency_us").first().waitFor();
+  }],
+  ["a cell of a result opens the menu of its column, or can be copied", async ({ page, url }) => {
+    await open(page, at(url, "SELECT service AS s, upper(kind) AS k, count(*) AS n FROM requests WHERE service = 'cart' GROUP BY 1, 2"));
+    const cell = (text) => page.locator("table.samples tbody td").filter({ hasText: text }).first().getByRole("button");
+    await cell("SERVER").click();
+    await menu(page, "Copy").waitFor();
+    assert.equal(await menu(page, "Filter to this").count(), 0);
+    await picture(page, "sql-cell-copy");
+    await menu(page, "Copy").click();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), "SERVER");
+    await cell("cart").click();
+    await picture(page, "sql-cell");
+    await menu(page, "Filter to this").click();
+    await page.waitForURL(/view=samples/);
+    await settled(page);
+    assert.equal(keys(page).get("filter"), "service = cart");
+    await page.goBack();
+    await cell("cart").waitFor();
   }],
   ["a mistake in SQL is underlined where it is", async ({ page, url, wrong }) => {
     await page.goto(at(url, "SELECT service, latency FROM requests"));

@@ -32,6 +32,24 @@ async function dragOn(page, from, to) {
 }
 
 export const tests = [
+  ["the row of views fits every width, and each keeps its name", async ({ page, url }) => {
+    for (const query of ["view=sql", "view=distribution&of=latency_us", "view=time&by=service"]) {
+      await open(page, `${url}/?${STILL}&${query}`);
+      for (const width of [360, 480, 620, 768, 1024, 1280, 1366, 1400, 1440, 1500, 3840]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.waitForFunction(() => {
+          const views = document.querySelector(".views");
+          const row = views.querySelector("[role=radiogroup]").parentElement;
+          return row.getBoundingClientRect().right <= views.getBoundingClientRect().right;
+        });
+        await page.getByRole("radio", { name: "SQL", exact: true }).waitFor({ state: "attached" });
+      }
+    }
+    await page.setViewportSize({ width: 1400, height: 900 });
+    await picture(page, "view-row-1400");
+    await page.setViewportSize({ width: 1100, height: 900 });
+    await picture(page, "view-row-1100");
+  }],
   ["the views that fit stand in a row, and the menu says what the others need", async ({ page, url }) => {
     await open(page, `${url}/?${STILL}`);
     await page.getByRole("button", { name: "More", exact: true }).click();

@@ -62,6 +62,8 @@ export interface DashboardSummary {
   readonly file?: string;
 }
 
+export type SnapshotSummary = Omit<Snapshot, "answers"> & { readonly version: number };
+
 export interface Snapshot {
   readonly name: string;
   readonly owner?: string;
@@ -117,6 +119,16 @@ export async function freeze(query: string, specs: readonly QuerySpec[]): Promis
   });
   return made.snapshot.name;
 }
+
+/** What there is of frozen answers, the newest first. */
+export async function fetchSnapshots(signal?: AbortSignal): Promise<SnapshotSummary[]> {
+  const { snapshots } = await send<{ snapshots: SnapshotSummary[] }>("/v1/snapshots", {}, signal);
+  return snapshots.toSorted((a, b) => (a.taken < b.taken ? 1 : -1));
+}
+
+/** Removes a frozen answer that has this version. */
+export const deleteSnapshot = (name: string, version: number) =>
+  send(`${path("snapshots", name)}?version=${version}`, { method: "DELETE" });
 
 export const fetchSnapshot = async (name: string, signal?: AbortSignal) =>
   (await send<{ snapshot: Snapshot }>(path("snapshots", name), {}, signal)).snapshot;

@@ -8,6 +8,7 @@ import { durationMs } from "../base/duration";
 import { useTableColumns } from "../explore/tableColumns";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
+import { IncomingBar } from "../widgets/IncomingBar";
 import { FileDrop } from "../widgets/importing/FileDrop";
 import { NoticeBar } from "../widgets/NoticeBar";
 import { ProblemCard } from "../widgets/ProblemCard";
@@ -18,6 +19,7 @@ import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
 import { NoSuchTable } from "./NoSuchTable";
 import { needsNoTables, OtherPage, pageTitle } from "./OtherPage";
+import { paceOf } from "./pace";
 import { useZone } from "./settings";
 import { KeyHelp, Tools } from "./Tools";
 
@@ -27,8 +29,8 @@ const NO_COLUMNS: Column[] = [];
 const NO_TABLES: Table[] = [];
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
-/** How long a live page waits for an answer before it repeats the request. */
-const PATIENCE_MS = 60_000;
+/** How often a live page looks whether to ask again. */
+const LOOK_MS = 250;
 
 /** So long a view may be drawn of the moment of the view before it. */
 const SAME_MOMENT_MS = 60_000;
@@ -97,11 +99,12 @@ export function App() {
         {...{ now, again }}
         commit={ask}
         help={help.open}
-        openCluster={() => open("cluster")}
+        open={open}
         opened={paletteOpen}
         onClose={palette.close}
       />
       <NoticeBar />
+      <IncomingBar />
       <FileDrop onOpen={openTable} />
       {problem?.needsToken || (problem && !isDrawn) ? (
         <Trouble problem={problem} />
@@ -175,18 +178,14 @@ function useNow(refresh: string): [number, () => void] {
   useEffect(() => {
     void client.refetchQueries({ queryKey: ["answer"], type: "active", stale: true });
   }, [now, client]);
-  // No timer is longer than 2^31 ms: one that were would not wait at all.
-  const every = Math.min(durationMs(refresh) ?? 0, 2 ** 31 - 1);
+  const every = durationMs(refresh) ?? 0;
   useEffect(() => {
     if (!every) return;
-    let askedAt = Date.now();
+    const isDue = paceOf(every, Date.now());
     const timer = setInterval(() => {
-      // A new request cancels the one in flight: slow answers and failures would never be shown.
       const waits = client.isFetching({ queryKey: ["answer"], type: "active" }) > 0;
-      if (document.hidden || (waits && Date.now() - askedAt < PATIENCE_MS)) return;
-      askedAt = Date.now();
-      again();
-    }, every);
+      if (!document.hidden && isDue(waits, Date.now())) again();
+    }, LOOK_MS);
     return () => clearInterval(timer);
   }, [every, again, client]);
   return [now, again];

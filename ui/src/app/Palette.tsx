@@ -1,6 +1,8 @@
 import { Combobox, Modal, TextInput, useCombobox } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
+import { fetchDashboards, fetchViews } from "../api/documents";
 import { visible } from "../base/format";
 import { type Command, type CommandContext, commandsOf, matching } from "./commands";
 
@@ -9,8 +11,11 @@ const SHOWN = 60;
 /** As many of the last queries are listed before something is typed. */
 const RECENT = 8;
 
+/** What the page hands over; what people have saved is asked for when the palette is opened. */
+export type PaletteContext = Omit<CommandContext, "dashboards" | "savedViews">;
+
 /** All that the page can do, chosen by typing: a dialog with a field and a list. */
-export default function Palette(props: { context: CommandContext; onClose: () => void }) {
+export default function Palette(props: { context: PaletteContext; onClose: () => void }) {
   const { context, onClose } = props;
   const [text, setText] = useState("");
   const combobox = useCombobox({
@@ -20,7 +25,8 @@ export default function Palette(props: { context: CommandContext; onClose: () =>
     },
   });
   const { selectFirstOption } = combobox;
-  const commands = useMemo(() => commandsOf(context), [context]);
+  const saved = useSaved();
+  const commands = useMemo(() => commandsOf({ ...context, ...saved }), [context, saved]);
   const shown = useMemo(() => shownOf(commands, text), [commands, text]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list is what it is about
   useEffect(() => {
@@ -40,7 +46,7 @@ export default function Palette(props: { context: CommandContext; onClose: () =>
           <TextInput
             data-autofocus
             leftSection={<IconSearch size={15} />}
-            placeholder="A view, a column, a table, an action"
+            placeholder="A page, a view, a column, a table, an action"
             aria-label="Find a command"
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
@@ -69,6 +75,25 @@ export default function Palette(props: { context: CommandContext; onClose: () =>
         </Combobox.Options>
       </Combobox>
     </Modal>
+  );
+}
+
+/** What people have saved; nothing while it is not known. */
+function useSaved(): Pick<CommandContext, "dashboards" | "savedViews"> {
+  const boards = useQuery({
+    queryKey: ["dashboards"],
+    queryFn: ({ signal }) => fetchDashboards(signal),
+  }).data;
+  const views = useQuery({
+    queryKey: ["saved-views"],
+    queryFn: ({ signal }) => fetchViews(signal),
+  }).data;
+  return useMemo(
+    () => ({
+      dashboards: (boards?.dashboards ?? []).map(({ name }) => name),
+      savedViews: views ?? [],
+    }),
+    [boards, views],
   );
 }
 

@@ -30,7 +30,7 @@ import type { Table as TableStatus } from "../api/types";
 import { durationWords } from "../base/duration";
 import { useMainSpec } from "../explore/mainSpec";
 import type { Query } from "../query/query";
-import { goLive, type Range, rangeOf, withRange } from "../query/time";
+import { goLive, LIVE_RATE, type Range, rangeOf, withRange } from "../query/time";
 import { copyText } from "../widgets/clipboard";
 import { ClusterSign } from "../widgets/cluster/ClusterSign";
 import { chooseFile } from "../widgets/importing/chosenFile";
@@ -41,7 +41,7 @@ import { useCluster } from "./useCluster";
 
 const SaveDialog = lazy(() => import("../boards/SaveDialog"));
 
-const RATES = ["5s", "15s", "1m", "5m"];
+const RATES = [LIVE_RATE, "5s", "15s", "1m", "5m"];
 
 /** The right end of the head: the cluster, ask again, live, share, light or dark, keys. */
 export function Tools(props: {
@@ -100,7 +100,13 @@ export function Tools(props: {
           onClick={() => open(page === "functions" ? "query" : "functions")}
         />
       </span>
-      <ToolButton label="Import a file" icon={<IconFileImport size={17} />} onClick={chooseFile} />
+      <span className="wide-only">
+        <ToolButton
+          label="Import a file"
+          icon={<IconFileImport size={17} />}
+          onClick={chooseFile}
+        />
+      </span>
       <Scheme />
       <span className="wide-only">
         <ToolButton

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from "react";
 import type { ResolvedQuery } from "../query/spec";
 import type { ViewManifest } from "../query/viewManifest";
 import { type FittingView, fittingViews, rowOf } from "./fittingViews";
+import classes from "./viewChoice.module.css";
 
 /** The views that fit the query as a row, with the keys 1 to 9; the others in a menu. */
 export function ViewChoice(props: {
@@ -34,25 +35,27 @@ export function ViewChoice(props: {
     active?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [shown]);
   return (
-    <Group ref={place} gap={6} wrap="nowrap" w="max-content">
-      <SegmentedControl
-        size="xs"
-        aria-label="View"
-        value={shown}
-        onChange={onChange}
-        data={row.map((it, at) => ({
-          value: it.view.kind,
-          label: (
-            <RowLabel
-              of={it}
-              place={it.view.apart ? null : at + 1}
-              isShown={it.view.kind === shown}
-            />
-          ),
-        }))}
-      />
-      <MoreViews views={fitting.filter((it) => !row.includes(it))} onChange={onChange} />
-    </Group>
+    <div className={classes.row}>
+      <Group ref={place} gap={6} wrap="nowrap" w="max-content">
+        <SegmentedControl
+          size="xs"
+          aria-label="View"
+          value={shown}
+          onChange={onChange}
+          data={row.map((it, at) => ({
+            value: it.view.kind,
+            label: (
+              <RowLabel
+                of={it}
+                place={it.view.apart ? null : at + 1}
+                isShown={it.view.kind === shown}
+              />
+            ),
+          }))}
+        />
+        <MoreViews views={fitting.filter((it) => !row.includes(it))} onChange={onChange} />
+      </Group>
+    </div>
   );
 }
 
@@ -64,14 +67,14 @@ function RowLabel(props: { of: FittingView; place: number | null; isShown: boole
   const key = place === null ? "" : ` (key ${place})`;
   return (
     <Tooltip label={`${view.name}${key}${why}`} openDelay={500}>
-      <Group gap={6} wrap="nowrap" px={4}>
+      <span className={classes.label}>
         <Indicator size={6} offset={1} disabled={!suggested || isShown} display="flex">
           <Icon size={15} />
         </Indicator>
-        <Text span size="xs" className={isShown ? "" : "wide-only"}>
+        <Text span size="xs" className={classes.name} data-shown={isShown}>
           {view.name}
         </Text>
-      </Group>
+      </span>
     </Tooltip>
   );
 }
@@ -100,7 +103,7 @@ function MoreViews(props: { views: readonly FittingView[]; onChange: (kind: stri
     <Menu shadow="md" width={300} position="bottom-end">
       <Menu.Target>
         <Button size="xs" fw={400} variant="default" leftSection={<IconDots size={14} />}>
-          More
+          <span className={classes.more}>More</span>
         </Button>
       </Menu.Target>
       <Menu.Dropdown mah="70vh" style={{ overflowY: "auto" }}>

@@ -6,28 +6,49 @@ import type { Query } from "../query/query";
 import { readQuery, urlOf as urlFor } from "../query/url";
 import type { IgnoredPart } from "../query/viewManifest";
 import { VIEWS } from "../views/registry";
+import { asksFirst } from "../widgets/leaving";
 
 /** The search part of a query's URL. */
 export const urlOf = (query: Query | null): string => urlFor(query, VIEWS);
 
 const listeners = new Set<() => void>();
+/** The address that the page shows, which a step of the history may have left already. */
+let shown = "";
 
 function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) {
+    shown = window.location.search;
+    window.addEventListener("popstate", stepped);
+  }
   listeners.add(listener);
-  window.addEventListener("popstate", listener);
   return () => {
     listeners.delete(listener);
-    window.removeEventListener("popstate", listener);
+    if (listeners.size === 0) window.removeEventListener("popstate", stepped);
   };
+}
+
+function notify(): void {
+  shown = window.location.search;
+  for (const listener of listeners) listener();
+}
+
+/** After a step of the history. One that is asked about is undone until the answer is there. */
+function stepped(): void {
+  if (asksFirst(window.location.search, () => window.history.back())) {
+    window.history.pushState(null, "", shown);
+  } else notify();
 }
 
 /** Shows an address: its search part, with its `?`. */
 export function go(url: string, replace = false): void {
   if (url === window.location.search) return;
-  const address = url === "" ? window.location.pathname : url;
-  if (replace) window.history.replaceState(null, "", address);
-  else window.history.pushState(null, "", address);
-  for (const listener of listeners) listener();
+  const leave = () => {
+    const address = url === "" ? window.location.pathname : url;
+    if (replace) window.history.replaceState(null, "", address);
+    else window.history.pushState(null, "", address);
+    notify();
+  };
+  if (!asksFirst(url, leave)) leave();
 }
 
 /** Steps of one field with no longer a pause between them are one entry of the history. */

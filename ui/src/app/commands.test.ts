@@ -13,7 +13,10 @@ const context = (commit: (query: Query) => void): CommandContext => ({
   commit,
   again: nothing,
   help: nothing,
-  openCluster: nothing,
+  open: nothing,
+  go: nothing,
+  dashboards: ["Service health"],
+  savedViews: [{ name: "Shares", query: "table=requests&view=pie" }],
   importFile: nothing,
 });
 
@@ -25,6 +28,22 @@ test("commands are what has all words of the text, those that begin with it firs
   expect(matching(commands, "no such thing")).toEqual([]);
   matching(commands, "stacked area view")[0]?.run();
   expect(asked[0]?.view.kind).toBe("area");
+});
+
+test("all pages are commands, with dashboards and saved views by name", () => {
+  const shown: string[] = [];
+  const show = { open: (page: string) => shown.push(page), go: (url: string) => shown.push(url) };
+  const commands = commandsOf({ ...context(nothing), ...show });
+  const labels = commands.filter(({ section }) => section === "Pages").map(({ label }) => label);
+  expect(labels).toEqual(["Home", "Dashboards and saved views", "Functions", "Cluster"]);
+  matching(commands, "cluster")[0]?.run();
+  matching(commands, "dashboards service")[0]?.run();
+  matching(commands, "saved shares")[0]?.run();
+  expect(shown).toEqual([
+    "cluster",
+    "?page=dashboard&dashboard=Service+health",
+    "?table=requests&view=pie",
+  ]);
 });
 
 test("the last queries come first, without the one that is shown", () => {

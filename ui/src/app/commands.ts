@@ -4,14 +4,22 @@ import type { Column, Table } from "../api/types";
 import { queryWords } from "../explore/QueryLine";
 import { toggleGroup } from "../query/edit";
 import { defaultQuery, PREVIOUS, type Query } from "../query/query";
-import { goLive } from "../query/time";
+import { goLive, LIVE_RATE } from "../query/time";
 import { readQuery } from "../query/url";
 import { withView } from "../query/viewManifest";
 import { VIEWS } from "../views/registry";
 import { rangeWords } from "../widgets/time/timeWords";
 
 export interface Command {
-  readonly section: "Actions" | "Views" | "Group by" | "Tables" | "Recent queries";
+  readonly section:
+    | "Actions"
+    | "Pages"
+    | "Views"
+    | "Group by"
+    | "Tables"
+    | "Dashboards"
+    | "Saved views"
+    | "Recent queries";
   readonly label: string;
   readonly run: () => void;
 }
@@ -22,11 +30,17 @@ export interface CommandContext {
   readonly columns: readonly Column[];
   readonly tables: readonly Table[];
   readonly recent: readonly string[];
+  /** The names of dashboards, and what views are saved. */
+  readonly dashboards: readonly string[];
+  readonly savedViews: readonly { readonly name: string; readonly query: string }[];
   readonly now: number;
   readonly commit: (next: Query) => void;
   readonly again: () => void;
   readonly help: () => void;
-  readonly openCluster: () => void;
+  /** Shows a page beside that of the query, which stays in the address. */
+  readonly open: (page: "home" | "cluster" | "functions") => void;
+  /** Shows an address. */
+  readonly go: (url: string) => void;
   readonly importFile: () => void;
 }
 
@@ -36,12 +50,45 @@ export function commandsOf(context: CommandContext): Command[] {
   return [
     ...recentCommands(context),
     ...actions(context),
+    ...pageCommands(context),
     ...queryCommands(context),
     ...tables.map(
       ({ name }): Command => ({
         section: "Tables",
         label: name,
         run: () => commit(defaultQuery(name)),
+      }),
+    ),
+    ...savedCommands(context),
+  ];
+}
+
+function pageCommands({ open, go }: CommandContext): Command[] {
+  const page = (label: string, run: () => void): Command => ({ section: "Pages", label, run });
+  return [
+    page("Home", () => open("home")),
+    page("Dashboards and saved views", () => go("?page=dashboards")),
+    page("Functions", () => open("functions")),
+    page("Cluster", () => open("cluster")),
+  ];
+}
+
+function savedCommands({ dashboards, savedViews, go }: CommandContext): Command[] {
+  const urlOfBoard = (name: string) =>
+    `?${new URLSearchParams({ page: "dashboard", dashboard: name })}`;
+  return [
+    ...dashboards.map(
+      (name): Command => ({
+        section: "Dashboards",
+        label: name,
+        run: () => go(urlOfBoard(name)),
+      }),
+    ),
+    ...savedViews.map(
+      ({ name, query }): Command => ({
+        section: "Saved views",
+        label: name,
+        run: () => go(`?${query}`),
       }),
     ),
   ];
@@ -54,7 +101,7 @@ function actions({ query, now, commit, ...context }: CommandContext): Command[] 
     ? [
         action("Refresh now", context.again),
         query.refresh === ""
-          ? action("Go live: refresh every 5 seconds", () => commit(goLive(query, now, "5s")))
+          ? action("Go live: refresh every 2 seconds", () => commit(goLive(query, now, LIVE_RATE)))
           : action("Stop refreshing", () => commit({ ...query, refresh: "" })),
         action(compared === "" ? "Do not compare" : "Compare with the previous period", () =>
           commit({ ...query, compare: compared }),
@@ -74,7 +121,6 @@ function actions({ query, now, commit, ...context }: CommandContext): Command[] 
   return [
     ...ofQuery,
     action("Import a file", context.importFile),
-    action("Show the cluster", context.openCluster),
     action("Keyboard shortcuts", context.help),
   ];
 }

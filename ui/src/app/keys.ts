@@ -2,7 +2,7 @@
 
 import { useHotkeys } from "@mantine/hooks";
 import { PREVIOUS, type Query } from "../query/query";
-import { goLive, stepRange } from "../query/time";
+import { goLive, LIVE_RATE, stepRange } from "../query/time";
 
 export const KEYS: readonly (readonly [string, string])[] = [
   ["/", "filter; twice: search all columns"],
@@ -13,7 +13,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["1 – 9", "the views that fit the query"],
   ["[ ]", "earlier, later"],
   ["z", "zoom out"],
-  [".", "live: refresh every 5 seconds"],
+  [".", "live: refresh every 2 seconds, or as answers allow"],
   ["Ctrl Enter", "refresh now"],
   ["Ctrl Z", "undo: the browser's back; with Shift, redo"],
   ["Ctrl K", "commands and recent queries"],
@@ -57,7 +57,7 @@ export function useKeys(
     ["z", change((it) => stepRange(it, now, 0))],
     ...typed(
       ".",
-      change((it) => (it.refresh === "" ? goLive(it, now, "5s") : { ...it, refresh: "" })),
+      change((it) => (it.refresh === "" ? goLive(it, now, LIVE_RATE) : { ...it, refresh: "" })),
     ),
     ...typed("?", help),
     ["mod+Enter", again],

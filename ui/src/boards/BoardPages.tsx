@@ -16,10 +16,11 @@ export default function BoardPages(props: {
   go: (url: string, replace?: boolean) => void;
 }) {
   const { page } = props;
+  const dashboard = new URLSearchParams(props.search).get("dashboard") ?? "";
   return (
     <>
-      {page === "dashboards" && <DashboardsPage go={props.go} />}
-      {page === "dashboard" && <DashboardPage {...props} />}
+      {page === "dashboards" && <DashboardsPage go={props.go} zone={props.zone} />}
+      {page === "dashboard" && <DashboardPage key={dashboard} {...props} />}
       {page === "snapshot" && <SnapshotPage {...props} />}
     </>
   );

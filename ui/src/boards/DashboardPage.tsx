@@ -37,8 +37,10 @@ import { BoardGrid } from "./BoardGrid";
 import { BoardTile } from "./BoardTile";
 import classes from "./boards.module.css";
 import { FrameBar } from "./FrameBar";
+import { LeaveQuestion } from "./LeaveQuestion";
 import { useDashboard } from "./useDashboard";
 import { useTileClock } from "./useTileClock";
+import { VariablesButton } from "./VariablesDialog";
 
 const RATES = ["15s", "1m", "5m", "15m"];
 
@@ -57,7 +59,7 @@ export function DashboardPage(props: Props) {
   const name = new URLSearchParams(props.search).get("dashboard") ?? "";
   const state = useDashboard(name);
   const { data, error } = state.stored;
-  if (data) return <Board key={name} {...props} state={state} file={data.file} />;
+  if (data) return <Board {...props} state={state} file={data.file} />;
   if (error) {
     return (
       <Stack maw={520} mx="auto" pt="xl">
@@ -82,11 +84,11 @@ function Board(
   const saved = state.stored.data?.dashboard as Dashboard;
   const { editing } = state;
   const dashboard = editing?.draft ?? saved;
-  const frame = useMemo(() => frameOf(saved, search), [saved, search]);
+  const frame = useMemo(() => frameOf(dashboard, search), [dashboard, search]);
   const [rate, setRate] = useState(refreshOf(saved.refresh));
   const [nowOf, again] = useTileClock(dashboard.tiles.length, rate);
   const board = useRef<HTMLDivElement>(null);
-  const setFrame = (next: Frame) => go(dashboardUrl(saved, next));
+  const setFrame = (next: Frame) => go(dashboardUrl(dashboard, next));
   const setTiles = (change: (tiles: readonly Tile[]) => readonly Tile[]) =>
     state.draft((it) => ({ ...it, tiles: change(it.tiles) }));
   const hrefOf = (query: Query) =>
@@ -102,6 +104,11 @@ function Board(
   };
   return (
     <div ref={board} className={classes.board} data-testid="board">
+      <LeaveQuestion
+        isAsked={state.leaving.isAsked}
+        onLeave={state.leaving.leave}
+        onStay={state.leaving.stay}
+      />
       <Stack gap="sm">
         <Group justify="space-between" gap="xs">
           <BoardTitle dashboard={dashboard} file={file} edit={editing ? state.draft : null} />
@@ -111,6 +118,7 @@ function Board(
                 <AddTile
                   onAdd={(title, query) => state.draft((it) => withTile(it, title, query))}
                 />
+                <VariablesButton {...{ dashboard, tables }} onChange={state.draft} />
                 <Button size="xs" variant="default" onClick={state.cancel}>
                   Cancel
                 </Button>
@@ -136,7 +144,7 @@ function Board(
             />
             <BoardMenu
               dashboard={saved}
-              version={file === undefined ? (state.stored.data?.version ?? 0) : null}
+              version={file === undefined && !editing ? (state.stored.data?.version ?? 0) : null}
               go={go}
             />
           </Group>

@@ -21,20 +21,23 @@ import {
   putDashboard,
 } from "../api/documents";
 import { counted, visible } from "../base/format";
+import type { Zone } from "../base/zone";
 import { dashboardOfFile } from "../query/dashboard";
 import { ProblemCard } from "../widgets/ProblemCard";
 import classes from "./boards.module.css";
+import { FrozenAnswers } from "./FrozenAnswers";
 import { DASHBOARDS_KEY, VIEWS_KEY } from "./useDashboard";
 
 const urlOfBoard = (name: string) =>
   `?${new URLSearchParams({ page: "dashboard", dashboard: name })}`;
 
-/** All dashboards and saved views. */
-export function DashboardsPage({ go }: { go: (url: string) => void }) {
+/** All dashboards, saved views and frozen answers. */
+export function DashboardsPage({ go, zone }: { go: (url: string) => void; zone: Zone }) {
   return (
     <Stack maw={1000} mx="auto" gap="xl" data-testid="dashboards">
       <Dashboards go={go} />
       <SavedViews go={go} />
+      <FrozenAnswers go={go} zone={zone} />
     </Stack>
   );
 }

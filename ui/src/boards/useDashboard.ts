@@ -1,7 +1,7 @@
 // A dashboard of the server, the draft of its changes, and how they are saved.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Problem } from "../api/client";
 import {
   type Dashboard,
@@ -9,10 +9,12 @@ import {
   putDashboard,
   type StoredDashboard,
 } from "../api/documents";
+import { useLeaveGuard } from "../widgets/leaving";
 
 export const dashboardKey = (name: string) => ["dashboard", name];
 export const VIEWS_KEY = ["saved-views"];
 export const DASHBOARDS_KEY = ["dashboards"];
+export const SNAPSHOTS_KEY = ["snapshots"];
 
 export interface Editing {
   readonly draft: Dashboard;
@@ -31,7 +33,9 @@ export function useDashboard(name: string) {
   const [editing, setEditing] = useState<Editing | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
-  useUnsavedGuard(editing !== null);
+  const isChanged =
+    editing !== null && JSON.stringify(editing.draft) !== JSON.stringify(stored.data?.dashboard);
+  const leaving = useLeaveGuard(isChanged, (url) => isOfDashboard(url, name));
   const edit = () => {
     setProblem(null);
     if (stored.data) setEditing({ draft: stored.data.dashboard, version: stored.data.version });
@@ -63,15 +67,11 @@ export function useDashboard(name: string) {
   };
   const draft = (change: (dashboard: Dashboard) => Dashboard) =>
     setEditing((it) => it && { ...it, draft: change(it.draft) });
-  return { stored, editing, problem, busy, edit, cancel, save, draft };
+  return { stored, editing, problem, busy, edit, cancel, save, draft, leaving };
 }
 
-/** Asks before the page is left with changes that are not saved. */
-function useUnsavedGuard(unsaved: boolean): void {
-  useEffect(() => {
-    if (!unsaved) return;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    window.addEventListener("beforeunload", ask);
-    return () => window.removeEventListener("beforeunload", ask);
-  }, [unsaved]);
+/** Whether an address is of the dashboard of a name: its frame may change while it is edited. */
+function isOfDashboard(url: string, name: string): boolean {
+  const keys = new URLSearchParams(url);
+  return keys.get("page") === "dashboard" && keys.get("dashboard") === name;
 }

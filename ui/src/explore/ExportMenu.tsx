@@ -16,6 +16,7 @@ export function ExportMenu(exported: Exported) {
       variant="default"
       leftSection={<IconDownload size={13} />}
       aria-haspopup="menu"
+      disabled={exported.busy}
       onClick={() => setUsed(true)}
     >
       Export

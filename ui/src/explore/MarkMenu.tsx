@@ -83,12 +83,14 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
       label={mark.label}
       point={mark.point}
       columns={names}
-      actions={actions}
+      actions={mark.copies === undefined ? actions : copyOnly(mark.copies)}
       parts={useParts(picks)}
       onClose={onClose}
     />
   );
 }
+
+const copyOnly = (text: string): Actions => ({ copy: () => void copyText(text) });
 
 const urlText = ({ filters, where }: Query) => JSON.stringify([filters, where]);
 

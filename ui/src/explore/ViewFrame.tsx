@@ -51,7 +51,9 @@ export function ViewFrame(props: {
   const stale = result.isPlaceholderData && !partial;
   const heading = useRef<HTMLDivElement>(null);
   const drawn = useRef<HTMLDivElement>(null);
-  const complete = answer && !progress && !result.error && result.staleSince === null;
+  // An opened menu stays while the same question is asked again.
+  const isWhole = answer && !partial && !result.error;
+  const complete = isWhole && !progress && result.staleSince === null;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
       <Group justify="space-between" align="center" gap="xs" className="view-head">
@@ -71,9 +73,10 @@ export function ViewFrame(props: {
               busy={result.isFetching}
             />
           )}
-          {!isTile && complete && answer.stats.rows_matched > 0 && (
+          {!isTile && isWhole && answer.stats.rows_matched > 0 && (
             <ExportMenu
               {...{ spec, answer, heading }}
+              busy={!complete}
               hasData={hasData && isAsked}
               picture={drawn}
             />

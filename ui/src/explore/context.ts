@@ -16,6 +16,8 @@ export interface Mark {
   /** The time that it covers, if it is a part of the range. */
   readonly range?: Range;
   readonly point: { x: number; y: number };
+  /** The text to copy of a mark that offers nothing else: it stands for no rows of the table. */
+  readonly copies?: string;
   /** Narrows a query to what the mark stands for, where its picks cannot say it. */
   readonly narrow?: (query: Query) => Query;
   /** The opposite of `narrow`. */

@@ -137,6 +137,9 @@ export function stepRange(query: Query, now: number, by: -1 | 0 | 1): Query {
   return withRange(query, { from: range.from + by * length, to: range.to + by * length });
 }
 
+/** How often a live page asks, while answers are quick. */
+export const LIVE_RATE = "2s";
+
 /** The query asked again by itself; a fixed range gives way to the last so much time. */
 export function goLive(query: Query, now: number, refresh: string): Query {
   const range = rangeOf(query, now);

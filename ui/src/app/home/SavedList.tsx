@@ -2,9 +2,17 @@ import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { MouseEvent } from "react";
 import type { Problem } from "../../api/client";
-import { fetchDashboards, fetchViews } from "../../api/documents";
+import {
+  fetchDashboards,
+  fetchSnapshots,
+  fetchViews,
+  type SnapshotSummary,
+} from "../../api/documents";
 import { visible } from "../../base/format";
+import { timeText } from "../../base/zone";
+import { snapshotWords, urlOfSnapshot } from "../../boards/snapshotWords";
 import { go } from "../address";
+import { useZone } from "../settings";
 
 /** More names than this are on the page of dashboards. */
 const NAMES_MAX = 24;
@@ -37,6 +45,20 @@ export function ViewList() {
   return <SavedList title="Saved views" saved={saved ?? []} />;
 }
 
+/** The frozen answers, the newest first; nothing while there are none. */
+export function SnapshotList() {
+  const [zone] = useZone();
+  const { data } = useQuery<SnapshotSummary[], Problem>({
+    queryKey: ["snapshots"],
+    queryFn: ({ signal }) => fetchSnapshots(signal),
+  });
+  const saved = data?.map((snapshot) => ({
+    name: `${snapshotWords(snapshot)} (${timeText(Date.parse(snapshot.taken), zone).slice(0, 16)})`,
+    address: urlOfSnapshot(snapshot.name),
+  }));
+  return <SavedList title="Frozen answers" saved={saved ?? []} />;
+}
+
 function SavedList({ title, saved }: { title: string; saved: readonly Saved[] }) {
   if (saved.length === 0) return null;
   return (
@@ -46,7 +68,7 @@ function SavedList({ title, saved }: { title: string; saved: readonly Saved[] })
       </Title>
       <Group gap="lg" align="baseline">
         {saved.slice(0, NAMES_MAX).map(({ name, description, address }) => (
-          <Link key={name} address={address} title={description}>
+          <Link key={address} address={address} title={description}>
             {visible(name)}
           </Link>
         ))}

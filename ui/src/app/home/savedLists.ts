@@ -2,7 +2,7 @@
 // of things that people have saved.
 
 import type { ComponentType } from "react";
-import { DashboardList, ViewList } from "./SavedList";
+import { DashboardList, SnapshotList, ViewList } from "./SavedList";
 
 /** Lists that load and draw themselves. */
-export const SAVED_LISTS: readonly ComponentType[] = [DashboardList, ViewList];
+export const SAVED_LISTS: readonly ComponentType[] = [DashboardList, ViewList, SnapshotList];

@@ -10,20 +10,27 @@ import {
   useMarkTip,
 } from "../marks";
 import styles from "./bars.module.css";
-import { barOf, barScale } from "./layout";
+import { barHeight, barOf, barScale } from "./layout";
 
 /** Horizontal bars, one for each mark; a line across a bar is its value before. */
 export function BarsChart(props: {
   marks: readonly Mark[];
   measured: Measured;
+  /** The height in pixels that the bars share, as far as they can be read then. */
+  height?: number | undefined;
   onPick: (mark: Mark, point: Point) => void;
 }) {
-  const { marks, measured, onPick } = props;
+  const { marks, measured, height, onPick } = props;
   const { tip, over, clear } = useMarkTip(measured);
   const scale = barScale(marks);
   const compared = measured.shift !== "";
   return (
-    <ul className={styles.bars} data-compared={compared} aria-label={measured.label}>
+    <ul
+      className={styles.bars}
+      style={{ "--bar": `${barHeight(marks.length, height)}px` } as React.CSSProperties}
+      data-compared={compared}
+      aria-label={measured.label}
+    >
       {marks.map((mark) => {
         const { left, width, before } = barOf(mark, scale);
         const press = (point: Point) => {

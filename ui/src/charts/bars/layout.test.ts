@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Mark } from "../marks";
-import { barOf, barScale } from "./layout";
+import { barHeight, barOf, barScale } from "./layout";
 
 const mark = (value: number | null, before: number | null = null): Mark => ({
   key: "a",
@@ -29,4 +29,11 @@ test("a scale of nothing is still one", () => {
   expect(barScale([])).toEqual({ low: 0, high: 1 });
   expect(barOf(mark(0), barScale([mark(0)])).width).toBe(0);
   expect(barOf(mark(Number.POSITIVE_INFINITY), { low: 0, high: 1 }).width).toBe(0);
+});
+
+test("bars share a height as far as their texts can be read", () => {
+  expect(barHeight(10, undefined)).toBe(18);
+  expect(barHeight(10, 240)).toBe(20);
+  expect(barHeight(2, 240)).toBe(30);
+  expect(barHeight(100, 240)).toBe(14);
 });

@@ -32,3 +32,15 @@ export function barOf({ value, before }: Mark, { low, high }: BarScale) {
     before: before === null || !Number.isFinite(before) ? null : place(before),
   };
 }
+
+const USUAL = 18;
+/** A bar is high enough for its text, and not a block. */
+const [LEAST, MOST] = [14, 30];
+/** What is above and below a bar, in pixels. */
+const AROUND = 4;
+
+/** The pixels that each of `count` bars is high if they share `height`. */
+export function barHeight(count: number, height: number | undefined): number {
+  if (height === undefined || count === 0) return USUAL;
+  return Math.min(MOST, Math.max(LEAST, Math.floor(height / count) - AROUND));
+}

@@ -20,9 +20,11 @@ export function FlameChart(props: {
   frames: readonly Frame[];
   measured: Measured;
   nameOf: (frame: Frame) => string;
+  /** How many pixels of it are in sight at most; the others are scrolled to. */
+  heightMost?: number | undefined;
   onPick: (frame: Frame, point: Point) => void;
 }) {
-  const { frames, measured, nameOf, onPick } = props;
+  const { frames, measured, nameOf, heightMost, onPick } = props;
   const dark = useComputedColorScheme("light") === "dark";
   const { tip, over, clear } = useMarkTip(measured);
   const [ground, pixels] = useChartWidth<HTMLDivElement>();
@@ -42,7 +44,7 @@ export function FlameChart(props: {
     ground.current?.querySelectorAll<HTMLElement>("[data-frame]")[place]?.focus();
   };
   return (
-    <div className={styles.scroll}>
+    <div className={styles.scroll} style={{ maxHeight: heightMost }}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the frames in it take the focus */}
       <div
         ref={ground}

@@ -14,10 +14,12 @@ const [OUTER_BEFORE, INNER_BEFORE] = [56, 46];
 export function PieChart(props: {
   marks: readonly Mark[];
   measured: Measured;
+  /** Its height in pixels, where it is not as high as its legend. */
+  height?: number | undefined;
   /** `shown` are the keys of all slices but the one of the others. */
   onPick: (mark: Mark, point: Point, shown: readonly string[]) => void;
 }) {
-  const { marks, measured, onPick } = props;
+  const { marks, measured, height, onPick } = props;
   const { tip, over, clear } = useMarkTip(measured);
   const [strong, setStrong] = useState<string | null>(null);
   const slices = slicesOf(marks);
@@ -34,7 +36,7 @@ export function PieChart(props: {
     );
   };
   return (
-    <div className={styles.pie}>
+    <div className={styles.pie} data-fitted={height !== undefined} style={{ height }}>
       <svg
         viewBox="-104 -104 208 208"
         className={styles.ring}

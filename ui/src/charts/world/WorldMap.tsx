@@ -23,9 +23,11 @@ const UNPLACED = 12;
 export function WorldMap(props: {
   located: readonly Located[];
   measured: Measured;
+  /** How many pixels the map is high at most. */
+  heightMost?: number | undefined;
   onPick: (mark: Mark, point: Point) => void;
 }) {
-  const { located, measured, onPick } = props;
+  const { located, measured, heightMost, onPick } = props;
   const dark = useComputedColorScheme("light") === "dark";
   const { tip, over, clear } = useMarkTip(measured);
   const [all, setAll] = useState(false);
@@ -51,6 +53,7 @@ export function WorldMap(props: {
   return (
     <div className={styles.world}>
       <svg
+        style={{ maxHeight: heightMost }}
         viewBox={`0 0 ${WORLD_WIDTH} ${WORLD_HEIGHT}`}
         aria-label={`${measured.label}, by place`}
       >

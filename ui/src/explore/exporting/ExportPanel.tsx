@@ -1,10 +1,10 @@
-import { Button, Group, Menu, Paper, Portal, SegmentedControl, Text } from "@mantine/core";
+import { Button, Menu, SegmentedControl } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useState } from "react";
 import { ask } from "../../api/client";
 import { FORMATS, fileSpec, isRaw } from "../../api/download";
 import { fileName } from "../../base/fileName";
-import { bytes, count, counted } from "../../base/format";
+import { count, counted } from "../../base/format";
 import { htmlTable, tabSeparated } from "../../base/tableText";
 import { type Picture, pictureOf, pngOf, svgFile } from "../../charts/picture/picture";
 import { copyText } from "../../widgets/clipboard";
@@ -13,7 +13,7 @@ import { rangeWords } from "../../widgets/time/timeWords";
 import { useExplore } from "../context";
 import { queryWords } from "../QueryLine";
 import type { Exported } from "./exported";
-import { save, useFiles } from "./useFiles";
+import { fetchFile, save } from "./files";
 
 /** The title of a view, with what is chosen in the fields beside it. */
 function titleText(head: HTMLElement): string {
@@ -25,9 +25,8 @@ function titleText(head: HTMLElement): string {
 }
 
 /** The menu *Export*, opened: files of the answer, the table to paste, pictures. */
-export function ExportPanel({ spec, answer, heading, picture, hasData }: Exported) {
+export function ExportPanel({ spec, answer, heading, picture, hasData, busy }: Exported) {
   const { query, resolved, now, zone } = useExplore();
-  const { incoming, fetchFile, cancel } = useFiles();
   const [all, setAll] = useState(false);
   const named = (extension: string) =>
     fileName({ table: query.table, view: query.view.kind, ...resolved.range }, extension);
@@ -52,65 +51,56 @@ export function ExportPanel({ spec, answer, heading, picture, hasData }: Exporte
   const failed = () => tell("The picture could not be drawn.", true);
   const notCopied = () => tell("The table could not be copied.", true);
   return (
-    <>
-      <Menu shadow="md" position="bottom-end" defaultOpened width={230} closeOnItemClick>
-        <Menu.Target>
-          <Button size="compact-xs" variant="default" leftSection={<IconDownload size={13} />}>
-            Export
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {hasData && (
-            <>
-              <Menu.Label>Data</Menu.Label>
-              {spec.limit !== undefined && (
-                <SegmentedControl
-                  size="xs"
-                  fullWidth
-                  mx="xs"
-                  mb={4}
-                  aria-label="Rows of the file"
-                  value={all ? "all" : "shown"}
-                  onChange={(value) => setAll(value === "all")}
-                  data={[
-                    { value: "shown", label: `First ${count(spec.limit)}` },
-                    { value: "all", label: isRaw(spec) ? "All rows" : "All groups" },
-                  ]}
-                />
-              )}
-              {FORMATS.map((format) => (
-                <Menu.Item
-                  key={format.name}
-                  onClick={() => void fetchFile(spec, format, all, named(format.extension))}
-                >
-                  {format.name}
-                </Menu.Item>
-              ))}
-              <Menu.Item onClick={() => void copyTable().catch(notCopied)}>Copy table</Menu.Item>
-              <Menu.Divider />
-            </>
-          )}
-          <Menu.Label>Picture</Menu.Label>
-          <Menu.Item onClick={() => void draw(pngOf, "png").catch(failed)}>PNG</Menu.Item>
-          <Menu.Item onClick={() => void draw(({ svg }) => svgFile(svg), "svg").catch(failed)}>
-            SVG
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      {incoming && (
-        <Portal>
-          <Paper withBorder shadow="md" p="sm" className="incoming" role="status">
-            <Group gap="sm" wrap="nowrap">
-              <Text size="sm" className="clipped" title={incoming.name}>
-                {incoming.bytes === 0 ? "Waiting for" : bytes(incoming.bytes)} {incoming.name}
-              </Text>
-              <Button size="compact-xs" variant="default" onClick={cancel}>
-                Cancel
-              </Button>
-            </Group>
-          </Paper>
-        </Portal>
-      )}
-    </>
+    <Menu shadow="md" position="bottom-end" defaultOpened width={230} closeOnItemClick>
+      <Menu.Target>
+        <Button
+          size="compact-xs"
+          variant="default"
+          disabled={busy}
+          leftSection={<IconDownload size={13} />}
+        >
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {hasData && (
+          <>
+            <Menu.Label>Data</Menu.Label>
+            {spec.limit !== undefined && (
+              <SegmentedControl
+                size="xs"
+                fullWidth
+                mx="xs"
+                mb={4}
+                aria-label="Rows of the file"
+                value={all ? "all" : "shown"}
+                onChange={(value) => setAll(value === "all")}
+                data={[
+                  { value: "shown", label: `First ${count(spec.limit)}` },
+                  { value: "all", label: isRaw(spec) ? "All rows" : "All groups" },
+                ]}
+              />
+            )}
+            {FORMATS.map((format) => (
+              <Menu.Item
+                key={format.name}
+                onClick={() =>
+                  void fetchFile(fileSpec(spec, format, all), format, named(format.extension))
+                }
+              >
+                {format.name}
+              </Menu.Item>
+            ))}
+            <Menu.Item onClick={() => void copyTable().catch(notCopied)}>Copy table</Menu.Item>
+            <Menu.Divider />
+          </>
+        )}
+        <Menu.Label>Picture</Menu.Label>
+        <Menu.Item onClick={() => void draw(pngOf, "png").catch(failed)}>PNG</Menu.Item>
+        <Menu.Item onClick={() => void draw(({ svg }) => svgFile(svg), "svg").catch(failed)}>
+          SVG
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
   );
 }

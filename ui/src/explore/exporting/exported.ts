@@ -7,6 +7,8 @@ export interface Exported {
   readonly answer: Answer;
   /** Whether the answer is what is drawn: otherwise only the picture can be saved. */
   readonly hasData: boolean;
+  /** Whether a newer answer is on its way. */
+  readonly busy: boolean;
   /** The element with the title of the view and its fields. */
   readonly heading: RefObject<HTMLElement | null>;
   readonly picture: RefObject<HTMLElement | null>;

@@ -7,6 +7,9 @@ import { GroupsFrame } from "../shared/GroupsFrame";
 import type { Groups } from "../shared/groups";
 import { useGroupMarks } from "../shared/useGroupMarks";
 
+/** The pixels of the title of a chart. */
+const TITLE = 24;
+
 /** A bar for each group; one chart for each measure. */
 export default function BarView({ spec }: { spec: QuerySpec }) {
   const { query } = useExplore();
@@ -24,14 +27,15 @@ export default function BarView({ spec }: { spec: QuerySpec }) {
 }
 
 function Bars({ groups, at }: { groups: Groups; at: number }) {
-  const { query } = useExplore();
+  const { query, chartHeight } = useExplore();
   const { marks, measured, press } = useGroupMarks(groups, query.group, at);
+  const height = chartHeight && chartHeight / query.measures.length - TITLE;
   return (
     <Paper withBorder p="sm">
       <Text size="xs" fw={600} mb={6}>
         {measureLabel(query.measures[at] ?? "")}
       </Text>
-      <BarsChart marks={marks} measured={measured} onPick={press} />
+      <BarsChart {...{ marks, measured, height }} onPick={press} />
     </Paper>
   );
 }

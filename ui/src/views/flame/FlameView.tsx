@@ -63,7 +63,7 @@ function countsOf(answer: Answer, spec: QuerySpec) {
 }
 
 function Flame({ answer, column }: { answer: Answer; column: string }) {
-  const { query, columns, openMenu } = useExplore();
+  const { query, columns, openMenu, chartHeight } = useExplore();
   const frames = useMemo(() => framesOf(answer), [answer]);
   const [root] = frames;
   if (!root) {
@@ -104,6 +104,7 @@ function Flame({ answer, column }: { answer: Answer; column: string }) {
           whole: root.value,
         }}
         nameOf={nameOf}
+        heightMost={chartHeight}
         onPick={pick}
       />
       {compared && (

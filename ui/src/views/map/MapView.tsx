@@ -43,7 +43,7 @@ export default function MapView({ spec }: { spec: QuerySpec }) {
 }
 
 function Places({ groups, where }: { groups: Groups; where: Where }) {
-  const { query } = useExplore();
+  const { query, chartHeight } = useExplore();
   const { marks, measured, press } = useGroupMarks(groups, where.group, 0);
   const located = marks.map((mark, at): Located => {
     const [first = null, second = null] = groups.rows[at]?.keys ?? [];
@@ -57,7 +57,7 @@ function Places({ groups, where }: { groups: Groups; where: Where }) {
   });
   return (
     <Paper withBorder p="xs">
-      <WorldMap located={located} measured={measured} onPick={press} />
+      <WorldMap {...{ located, measured }} heightMost={chartHeight} onPick={press} />
       <Text size="xs" c="dimmed" mt={6}>
         {groups.compared
           ? `Blue has more than ${beforeText(query.compare)}, orange less.`

@@ -2,7 +2,7 @@ import { Group, Paper, Skeleton, Text, UnstyledButton } from "@mantine/core";
 import type { Cell, Column } from "../../api/types";
 import { change, counted, percent } from "../../base/format";
 import { exactInUnit, inUnit, type Unit } from "../../base/units";
-import { useAnswer, useAsked, withoutPartial } from "../../explore/answers";
+import { useAnswer, useAsked } from "../../explore/answers";
 import { cellText } from "../../explore/CellText";
 import { pointOf, useExplore } from "../../explore/context";
 import { pickOf, toggleGroup } from "../../query/edit";
@@ -23,8 +23,9 @@ const FACET_LOOK = 101;
 export function Facet({ column, total }: { column: Column; total: number | null }) {
   const { resolved, query, columns, views, zone, identifiers, commit, openMenu } = useExplore();
   const result = useAnswer(facetSpec(resolved, column.name, FACET_LOOK));
-  const { data, error, isFetching, isPlaceholderData } = result;
-  const measure = useAsked(withoutPartial(result), query.measures[0] ?? EVENTS);
+  const { partial, error, isFetching, isPlaceholderData } = result;
+  const data = partial ?? result.data;
+  const measure = useAsked(result, query.measures[0] ?? EVENTS);
   const text = (value: Cell) => cellText(value, column.type, zone, identifiers.has(column.name));
   const additive = isAdditive(measure);
   const rows = data ? facetRows(data, additive, orderOf(query).change ? "change" : "value") : [];
@@ -32,14 +33,15 @@ export function Facet({ column, total }: { column: Column; total: number | null 
   const more = rows.length - FACET_VALUES;
   const largest = Math.max(0, ...shown.map((row) => Math.abs(row.difference ?? 0)));
   // Without a total that its parts sum up to, the largest value fills the line.
-  const top = additive && total !== null ? total : Math.max(0, ...shown.map((it) => it.now ?? 0));
+  const whole = additive && !partial ? total : null;
+  const top = whole ?? Math.max(0, ...shown.map(({ now }) => now ?? 0));
   return (
     <Paper
       withBorder
       p="sm"
       data-testid={`facet-${column.name}`}
       data-busy={isFetching}
-      className={isPlaceholderData ? "stale" : "fresh"}
+      className={partial ? "partial" : isPlaceholderData ? "stale" : "fresh"}
     >
       <Group justify="space-between" mb={6} wrap="nowrap">
         <Text size="sm" fw={600} truncate title={column.name}>
@@ -66,6 +68,7 @@ export function Facet({ column, total }: { column: Column; total: number | null 
           text={text(row.value)}
           measure={measure}
           share={top > 0 ? Math.max(0, (row.now ?? 0) / top) : 0}
+          ofWhole={whole !== null}
           moved={query.compare !== "" && largest > 0 ? (row.difference ?? 0) / largest : null}
           onPick={(event) =>
             openMenu({
@@ -95,11 +98,13 @@ function FacetValue(props: {
   text: string;
   measure: string;
   share: number;
+  /** Whether it is a share of the whole, rather than of the largest value. */
+  ofWhole: boolean;
   /** The change as a part of the largest one; null where nothing is compared. */
   moved: number | null;
   onPick: (event: React.MouseEvent) => void;
 }) {
-  const { row, text, measure, share, moved, onPick } = props;
+  const { row, text, measure, share, ofWhole, moved, onPick } = props;
   const { columns } = useExplore();
   const unit = measureUnit(measure, columns);
   const { now, before, few } = row;
@@ -113,7 +118,7 @@ function FacetValue(props: {
     >
       <span className="bar" style={{ width: `${Math.min(1, share) * 100}%` }} />
       <span className="name">{text}</span>
-      {isAdditive(measure) && moved === null && <span className="faint">{percent(share)}</span>}
+      {ofWhole && moved === null && <span className="faint">{percent(share)}</span>}
       <span>{now === null ? "–" : inUnit(now, unit)}</span>
       {moved !== null && (
         <>

@@ -22,12 +22,12 @@ export default function PieView({ spec }: { spec: QuerySpec }) {
 }
 
 function Pie({ groups }: { groups: Groups }) {
-  const { query } = useExplore();
+  const { query, chartHeight } = useExplore();
   const { marks, measured, press } = useGroupMarks(groups, query.group, 0);
   const negative = marks.some(({ value }) => (value ?? 0) < 0);
   return (
     <Paper withBorder p="md">
-      <PieChart marks={marks} measured={measured} onPick={press} />
+      <PieChart {...{ marks, measured }} height={chartHeight} onPick={press} />
       {negative && (
         <Text size="xs" c="orange.8" mt="xs" role="note">
           Groups with negative values have no share and are left out.

@@ -1,18 +1,18 @@
-import { Paper, SegmentedControl, SimpleGrid, Stack, Table, Text } from "@mantine/core";
+import { Paper, SegmentedControl, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useMemo } from "react";
 import type { Answer } from "../../api/types";
 import { strokesOf } from "../../base/colours";
-import { count, exact, short, visible } from "../../base/format";
+import { exact, short, visible } from "../../base/format";
 import { BarsChart } from "../../charts/bars/BarsChart";
 import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
-import { CellView, cellText } from "../../explore/CellText";
-import { useExplore } from "../../explore/context";
+import { useChartHeight, useExplore } from "../../explore/context";
 import { optionOf, withOption } from "../../query/viewManifest";
 import { DRAWN, type Picture } from "./options";
+import { SqlRows } from "./SqlRows";
 import { barsOf, lineOf, pictureOf, picturesOf } from "./shape";
 
-/** More rows are in the answer, but not on the page. */
-const ROWS_DRAWN = 1000;
+/** The pixels of the title of a chart. */
+const TITLE = 24;
 
 const NAMES: Readonly<Record<Picture, string>> = {
   table: "Table",
@@ -23,12 +23,12 @@ const NAMES: Readonly<Record<Picture, string>> = {
 
 /** A result as a table, or as a picture that its columns allow. */
 export function SqlResult({ answer }: { answer: Answer }) {
-  const { query, commit } = useExplore();
+  const { query, commit, chartHeight } = useExplore();
   const pictures = useMemo(() => picturesOf(answer), [answer]);
   const shown = pictureOf(answer, optionOf(query, DRAWN));
   return (
     <Stack gap="xs">
-      {pictures.length > 1 && (
+      {chartHeight === undefined && pictures.length > 1 && (
         <SegmentedControl
           size="xs"
           w="max-content"
@@ -47,7 +47,7 @@ function Drawn({ answer, as }: { answer: Answer; as: Picture }) {
   if (as === "line") return <Lines answer={answer} />;
   if (as === "bar") return <Bars answer={answer} />;
   if (as === "number") return <Numbers answer={answer} />;
-  return <Rows answer={answer} />;
+  return <SqlRows answer={answer} />;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -55,6 +55,7 @@ const nothing = () => {};
 
 function Lines({ answer }: { answer: Answer }) {
   const { zone } = useExplore();
+  const height = useChartHeight(320);
   const chart = useMemo(() => lineOf(answer), [answer]);
   if (!chart) return null;
   return (
@@ -62,7 +63,7 @@ function Lines({ answer }: { answer: Answer }) {
       <TimeSeriesChart
         series={chart}
         zone={zone}
-        height={320}
+        height={height}
         hidden={NONE}
         highlighted={null}
         onBrush={nothing}
@@ -73,9 +74,12 @@ function Lines({ answer }: { answer: Answer }) {
 }
 
 function Bars({ answer }: { answer: Answer }) {
+  const { chartHeight } = useExplore();
+  const charts = barsOf(answer);
+  const height = chartHeight && chartHeight / charts.length - TITLE;
   return (
     <Stack gap="md">
-      {barsOf(answer).map(({ label, bars }) => {
+      {charts.map(({ label, bars }) => {
         const strokes = strokesOf(bars.map((bar) => bar.key));
         const marks = bars.map((bar) => ({
           ...bar,
@@ -91,7 +95,7 @@ function Bars({ answer }: { answer: Answer }) {
             <Text size="xs" fw={600} mb={6}>
               {visible(label)}
             </Text>
-            <BarsChart marks={marks} measured={measured} onPick={nothing} />
+            <BarsChart {...{ marks, measured, height }} onPick={nothing} />
           </Paper>
         );
       })}
@@ -122,59 +126,5 @@ function Numbers({ answer }: { answer: Answer }) {
         );
       })}
     </SimpleGrid>
-  );
-}
-
-function Rows({ answer }: { answer: Answer }) {
-  const { zone } = useExplore();
-  const { columns, rows } = answer;
-  if (rows.length === 0) {
-    return (
-      <Text size="sm" c="dimmed" role="note">
-        The result has no rows.
-      </Text>
-    );
-  }
-  return (
-    <Stack gap="xs">
-      <Table.ScrollContainer minWidth={300} type="native">
-        <Table className="samples numbers" fz="xs" highlightOnHover stickyHeader>
-          <Table.Thead>
-            <tr>
-              {columns.map(({ name, type }) => (
-                <th key={name} className={type === "number" ? "cell right" : "cell"} title={name}>
-                  {visible(name)}
-                </th>
-              ))}
-            </tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {rows.slice(0, ROWS_DRAWN).map((row, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a result have no other key
-              <Table.Tr key={at}>
-                {columns.map(({ name, type }, place) => {
-                  const cell = row[place] ?? null;
-                  return (
-                    <td
-                      key={name}
-                      className={type === "number" ? "cell right" : "cell"}
-                      dir="auto"
-                      title={cell === null ? undefined : cellText(cell, type, zone)}
-                    >
-                      <CellView {...{ cell, type, zone }} search="" isName={false} />
-                    </td>
-                  );
-                })}
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
-      {rows.length > ROWS_DRAWN && (
-        <Text size="xs" c="dimmed">
-          The first {count(ROWS_DRAWN)} of {count(rows.length)} rows
-        </Text>
-      )}
-    </Stack>
   );
 }

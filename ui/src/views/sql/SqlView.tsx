@@ -1,13 +1,12 @@
 import { Box, Button, Group, Skeleton, Stack, Text, Tooltip } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { askSql, fetchColumns, type Problem } from "../../api/client";
-import type { Answer, QuerySpec, Table } from "../../api/types";
-import { useAnswer } from "../../explore/answers";
+import { fetchColumns, type Problem } from "../../api/client";
+import type { QuerySpec, Table } from "../../api/types";
 import { useExplore } from "../../explore/context";
 import { useAsMain } from "../../explore/mainSpec";
-import { optionOf, withOption } from "../../query/viewManifest";
+import { withOption } from "../../query/viewManifest";
 import { CoverageCorner } from "../../widgets/coverage/CoverageCorner";
 import { countRows } from "../../widgets/coverage/coverage";
 import { ProblemCard } from "../../widgets/ProblemCard";
@@ -15,16 +14,21 @@ import type { Names } from "./completion";
 import { SQL_TEXT } from "./options";
 import { type Mistake, SqlEditor } from "./SqlEditor";
 import { SqlResult } from "./SqlResult";
+import { SqlTile } from "./SqlTile";
+import { useSqlResult } from "./sqlAnswer";
 import { laidOut } from "./text";
 
-/** A query as text: an editor, and what the text gets. It begins with the page's query. */
+/** A query as text, with an editor where there is room for one. */
 export default function SqlView({ spec }: { spec: QuerySpec }) {
+  const isTile = useExplore().chartHeight !== undefined;
+  return isTile ? <SqlTile spec={spec} /> : <SqlWithEditor spec={spec} />;
+}
+
+/** An editor, and what its text gets. It begins with the page's query. */
+function SqlWithEditor({ spec }: { spec: QuerySpec }) {
   const { query, commit, table, loadStats } = useExplore();
-  const stored = optionOf(query, SQL_TEXT);
-  const seed = useAnswer(stored === "" ? spec : null);
-  const asked = useSqlAnswer(stored);
-  const result = stored === "" ? seed : asked;
-  const text = stored === "" ? laidOut(seed.data?.sql ?? "") : stored;
+  const { stored, result } = useSqlResult(spec);
+  const text = stored === "" ? laidOut(result.data?.sql ?? "") : stored;
   const [draft, setDraft] = useState(text);
   useEffect(() => setDraft(text), [text]);
   const names = useNames();
@@ -42,7 +46,7 @@ export default function SqlView({ spec }: { spec: QuerySpec }) {
   const rowCounts = data ? countRows(data) : null;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
-      {stored === "" && !seed.data && !seed.error ? (
+      {stored === "" && !result.data && !result.error ? (
         <Skeleton h={86} aria-label="Loading" />
       ) : (
         <SqlEditor
@@ -98,18 +102,6 @@ export default function SqlView({ spec }: { spec: QuerySpec }) {
       )}
     </Stack>
   );
-}
-
-/** The answer to a text; nothing is asked for an empty one. */
-function useSqlAnswer(sql: string) {
-  return useQuery<Answer, Problem>({
-    queryKey: ["answer", "sql", sql],
-    queryFn: ({ signal }) => askSql(sql, signal),
-    enabled: sql !== "",
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 60_000,
-    retry: false,
-  });
 }
 
 /** Where the text is wrong, if the server names a place in it. */

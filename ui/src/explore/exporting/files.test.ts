@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { savedWords } from "./useFiles";
+import { savedWords } from "./files";
 
 test("the words on a saved file say what it has not", () => {
   const file = { blob: { size: 2048 }, rows: 100, cut: false, fraction: 1 };

@@ -1,0 +1,50 @@
+import { Box, Group, Skeleton, Stack, Text } from "@mantine/core";
+import type { QuerySpec } from "../../api/types";
+import { useExplore } from "../../explore/context";
+import { CoverageCorner } from "../../widgets/coverage/CoverageCorner";
+import { countRows } from "../../widgets/coverage/coverage";
+import { ProblemCard } from "../../widgets/ProblemCard";
+import { SqlResult } from "./SqlResult";
+import { useSqlResult } from "./sqlAnswer";
+
+/** In a tile: what the text gets. The text is changed in Explore. */
+export function SqlTile({ spec }: { spec: QuerySpec }) {
+  const { table, chartHeight } = useExplore();
+  const { stored, result } = useSqlResult(spec);
+  const { data, error } = result;
+  const rowCounts = data ? countRows(data) : null;
+  return (
+    <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
+      <Group gap="sm" className="view-head">
+        {stored !== "" && (
+          <Text
+            size="xs"
+            c="dimmed"
+            role="note"
+            className="nowrap"
+            title="Only the text of this SQL is asked: what all tiles share has no part in it."
+          >
+            own time range
+          </Text>
+        )}
+        {data && rowCounts && !error && (
+          <CoverageCorner
+            answer={data}
+            rowCounts={rowCounts}
+            table={table}
+            busy={result.isFetching}
+          />
+        )}
+      </Group>
+      {error ? (
+        <ProblemCard problem={error} onRetry={() => void result.refetch()} />
+      ) : data ? (
+        <Box className={result.isPlaceholderData ? "stale" : "fresh"}>
+          <SqlResult answer={data} />
+        </Box>
+      ) : (
+        <Skeleton h={chartHeight} aria-label="Loading" />
+      )}
+    </Stack>
+  );
+}
