@@ -53,21 +53,26 @@ class Engine:
 
     def forms(self, question):
         sql = question.sql
-        if question.name == "minutes":
+        if question.base == "minutes":
             return {"": (EXACTLY, sql.format(minute="intDiv(time, 60)"))}
-        if question.name == "literal":
+        if question.base == "literal":
             forms = {"LIKE": (EXACTLY, sql)}
             if self.settings.startswith("SETTINGS max_threads = 1,"):
                 forms["MergeTree"] = (EXACTLY, sql.replace("FROM requests", "FROM requests_merge_tree"))
             return forms
-        if question.name == "alternation":
+        if question.base == "alternation":
             regex = f"message ~ '{ALTERNATION}'"
             return {
                 "match": (EXACTLY, sql.replace(regex, f"match(message, '{ALTERNATION}')")),
                 "multiMatchAny": (EXACTLY, sql.replace(regex, f"multiMatchAny(message, ['{ALTERNATION}'])")),
                 "multiSearchAny": (REWRITTEN, sql.replace(regex, f"multiSearchAny(message, {list(WORDS)})")),
             }
-        if question.name == "percentiles":
+        if question.base == "percentiles" and question.is_weighted:
+            shares = ", ".join(map(str, QUANTILES))
+            kinds = {"quantilesExactWeighted": EXACTLY, "quantilesTDigestWeighted": APPROXIMATELY,
+                     "quantilesBFloat16Weighted": APPROXIMATELY}
+            return {name: (kind, sql.format(percentiles=f"{name}({shares})(latency_us, rate)")) for name, kind in kinds.items()}
+        if question.base == "percentiles":
             shares = ", ".join(map(str, QUANTILES))
             kinds = {
                 "quantilesExact": (EXACTLY, f"quantilesExact({shares})"),
@@ -76,7 +81,7 @@ class Engine:
                 "quantilesBFloat16": (APPROXIMATELY, f"quantilesBFloat16({shares})"),
             }
             return {name: (kind, sql.format(percentiles=f"{text}(latency_us)")) for name, (kind, text) in kinds.items()}
-        if question.name == "distinct":
+        if question.base == "distinct":
             names = ("uniqExact", "uniq", "uniqCombined", "uniqHLL12")
             return {name: (EXACTLY if name == "uniqExact" else APPROXIMATELY, sql.format(distinct=f"{name}(user_id)"))
                     for name in names}

@@ -54,19 +54,23 @@ class Engine:
 
     def forms(self, question):
         sql = question.sql
-        if question.name == "minutes":
+        if question.base == "minutes":
             return {"": (EXACTLY, sql.format(minute="time / 60"))}
-        if question.name == "alternation":
+        if question.base == "alternation":
             contains = "(" + " OR ".join(f"message LIKE '%{word}%'" for word in WORDS) + ")"
             return {"~": (EXACTLY, sql), "LIKE OR": (REWRITTEN, sql.replace(f"message ~ '{ALTERNATION}'", contains))}
-        if question.name == "percentiles":
+        if question.base == "percentiles" and question.is_weighted:
+            each = ", ".join(f"approx_percentile_cont_with_weight(rate, {share}) WITHIN GROUP (ORDER BY latency_us)"
+                             for share in QUANTILES)
+            return {"approx_percentile_cont_with_weight": (APPROXIMATELY, sql.format(percentiles=each))}
+        if question.base == "percentiles":
             def each(function):
                 return ", ".join(f"{function}({share}) WITHIN GROUP (ORDER BY latency_us)" for share in QUANTILES)
             return {
                 "percentile_cont": (EXACTLY, sql.format(percentiles=each("percentile_cont"))),
                 "approx_percentile_cont": (APPROXIMATELY, sql.format(percentiles=each("approx_percentile_cont"))),
             }
-        if question.name == "distinct":
+        if question.base == "distinct":
             return {
                 "count distinct": (EXACTLY, sql.format(distinct="count(DISTINCT user_id)")),
                 "approx_distinct": (APPROXIMATELY, sql.format(distinct="approx_distinct(user_id)")),

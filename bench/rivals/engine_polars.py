@@ -14,22 +14,36 @@ TYPES = {
 READINGS = {"time": pl.Int32, "sensor_id": pl.Int16, "temperature": pl.UInt8}
 
 
-def wide_sum(column):
-    """Polars sums 32-bit numbers in 32 bits."""
-    return pl.col(column).cast(pl.Int64).sum()
+def wide(column, weight=None):
+    """A column in 64 bits, because Polars sums 32-bit numbers in 32 bits; times the column of weights."""
+    value = pl.col(column).cast(pl.Int64)
+    return value if weight is None else value * pl.col(weight)
+
+
+def wide_sum(column, weight=None):
+    return wide(column, weight).sum()
+
+
+def count(weight):
+    return pl.len() if weight is None else wide_sum(weight)
+
+
+def count_if(condition, weight):
+    return condition.sum() if weight is None else (condition * wide(weight)).sum()
 
 
 def between(span):
     return pl.col("time").is_between(*span, closed="left")
 
 
-FOUR_SUMS = [wide_sum("latency_us"), wide_sum("bytes"), wide_sum("status"), wide_sum("rate")]
+FOUR = ("latency_us", "bytes", "status", "rate")
 READING = [pl.len().alias("n"), wide_sum("temperature"), pl.col("temperature").min().alias("min"),
            pl.col("temperature").max().alias("max")]
 
 
-def top(frame, keys, more, rows=100):
-    return frame.group_by(keys).agg(pl.len().alias("n"), *more).top_k(rows, by="n")
+def top(frame, keys, columns, weight, rows=100):
+    sums = [wide_sum(column, weight).alias(f"sum {column}") for column in columns]
+    return frame.group_by(keys).agg(count(weight).alias("n"), *sums).top_k(rows, by="n")
 
 
 class Engine:
@@ -60,13 +74,17 @@ class Engine:
         return forms
 
     def lazy(self, question):
-        name, frame = question.name, self.frames[question.table].lazy()
+        name, frame = question.base, self.frames[question.table].lazy()
+        weight = "rate" if question.is_weighted else None
         if question.table == "readings":
             span = [int(word) for word in question.sql.split() if word.isdigit() and len(word) == 10]
             frame = frame.filter(between(span))
             grouped = frame.select(READING) if name == "readings" else frame.group_by("sensor_id").agg(READING)
             return {"": (EXACTLY, grouped)}
         all_rows = frame.filter(between(RANGE))
+        if name == "percentiles" and weight:
+            # Polars has no weighted quantiles.
+            return {}
         if name == "percentiles":
             quantiles = [pl.col("latency_us").quantile(share, "nearest").alias(str(share)) for share in QUANTILES]
             return {"": (EXACTLY, all_rows.group_by("service").agg(quantiles))}
@@ -77,34 +95,35 @@ class Engine:
             }
         if name == "alternation":
             def counted(has):
-                return all_rows.filter(has).select(pl.len())
+                return all_rows.filter(has).select(count(weight))
             return {
                 "regex": (EXACTLY, counted(pl.col("message").str.contains(ALTERNATION))),
                 "contains_any": (REWRITTEN, counted(pl.col("message").str.contains_any(list(WORDS)))),
             }
-        return {"": (EXACTLY, self.plain(name, frame, all_rows))}
+        return {"": (EXACTLY, self.plain(name, frame, all_rows, weight))}
 
-    def plain(self, name, frame, all_rows):
+    def plain(self, name, frame, all_rows, weight):
         if name == "sums":
-            return all_rows.select(pl.len(), wide_sum("latency_us"), wide_sum("bytes"))
+            return all_rows.select(count(weight).alias("n"), wide_sum("latency_us", weight), wide_sum("bytes", weight))
         if name == "minutes":
             keys = ["service", (pl.col("time") // 60).alias("minute")]
-            return top(all_rows, keys, [wide_sum("latency_us")], 1800)
+            return top(all_rows, keys, ["latency_us"], weight, 1800)
         if name == "hosts":
-            return top(all_rows, "host", FOUR_SUMS)
+            return top(all_rows, "host", FOUR, weight)
         if name == "users":
-            return top(all_rows, "user_id", [])
+            return top(all_rows, "user_id", [], weight)
         if name == "users_sums":
-            return top(all_rows, "user_id", FOUR_SUMS)
+            return top(all_rows, "user_id", FOUR, weight)
         if name == "messages":
-            return top(all_rows, "message", [])
+            return top(all_rows, "message", [], weight)
         if name == "literal":
-            return all_rows.filter(pl.col("message").str.contains(LITERAL, literal=True)).select(pl.len())
+            return all_rows.filter(pl.col("message").str.contains(LITERAL, literal=True)).select(count(weight))
         if name == "filter":
             chosen = all_rows.filter((pl.col("service") == SERVICE) & (pl.col("latency_us") > 20000))
-            return top(chosen, "endpoint", [wide_sum("latency_us")])
+            return top(chosen, "endpoint", ["latency_us"], weight)
         if name == "compare":
-            before, after = (pl.col("time") < BEFORE[1]).sum().alias("n"), (pl.col("time") >= AFTER[0]).sum().alias("m")
+            before = count_if(pl.col("time") < BEFORE[1], weight).alias("n")
+            after = count_if(pl.col("time") >= AFTER[0], weight).alias("m")
             return frame.filter(between(BEFORE) | between(AFTER)).group_by("endpoint").agg(before, after).top_k(100, by="n")
         if name in ("weighted", "weighted_plain"):
             return all_rows.group_by("service").agg(wide_sum("rate").alias("n"))

@@ -9,23 +9,27 @@ import pyarrow.parquet
 from questions import QUANTILES, RANGE
 
 
-def percentiles_by_service(path):
+def percentiles_by_service(path, is_weighted=False):
     """The expected rows of the question about percentiles, computed here. Every percentile is a pair of the least and the most that
-    it can be: engines take the rank below it, the one above, or something in between."""
-    table = pyarrow.parquet.read_table(path, columns=["time", "service", "latency_us"])
+    it can be: engines take the rank below it, the one above, or something in between. With weights, a row is `rate` values."""
+    table = pyarrow.parquet.read_table(path, columns=["time", "service", "latency_us", "rate"])
     time = table["time"]
     table = table.filter(pyarrow.compute.and_(
         pyarrow.compute.greater_equal(time, RANGE[0]), pyarrow.compute.less(time, RANGE[1])))
     services = table["service"].combine_chunks().dictionary_encode(null_encoding="encode")
     codes, latency = services.indices.to_numpy(zero_copy_only=False), table["latency_us"].to_numpy()
-    latency = latency[numpy.lexsort((latency, codes))]
+    order = numpy.lexsort((latency, codes))
+    rates = table["rate"].to_numpy()[order] if is_weighted else numpy.ones(len(order), dtype=int)
+    latency = latency[order]
     rows, end = [], 0
     for service, count in zip(services.dictionary.to_pylist(), numpy.bincount(codes).tolist()):
-        group = latency[end:end + count]
+        group, ends = latency[end:end + count], numpy.cumsum(rates[end:end + count])
         end += count
-        ranks = [share * (count - 1) for share in QUANTILES]
-        bounds = [(max(math.floor(rank) - 1, 0), min(math.ceil(rank) + 1, count - 1)) for rank in ranks]
-        rows.append([service, *((int(group[low]), int(group[high])) for low, high in bounds)])
+        values = int(ends[-1])
+        ranks = [share * (values - 1) for share in QUANTILES]
+        bounds = [(max(math.floor(rank) - 1, 0), min(math.ceil(rank) + 1, values - 1)) for rank in ranks]
+        at = [[int(group[numpy.searchsorted(ends, rank, side="right")]) for rank in pair] for pair in bounds]
+        rows.append([service, *map(tuple, at)])
     return rows
 
 

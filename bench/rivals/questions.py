@@ -2,9 +2,13 @@
 
 Every question has a time range that cuts the blocks at both of its ends. An engine's own module spells differently what
 that engine spells differently or has better words for. Rows per second always count the rows of the table.
+
+The questions of `requests` are asked again of sampled rows, each of which stands for `rate` events. Rivals are asked in SQL
+that weighs every row. Hadal has the column under the name `sample_rate`, and is asked as without weights.
 """
 
 import dataclasses
+import re
 
 # The start of both tables (as in hadal-bench): 2026-01-05, in seconds since 1970.
 START = 1_767_571_200
@@ -23,6 +27,9 @@ QUANTILES = (0.5, 0.95, 0.99)
 
 # How a column of an answer is compared.
 KEY, MINUTE, EXACT, PERCENTILE, DISTINCT = "key", "minute", "exact", "percentile", "distinct"
+
+# The end of the names of questions about sampled rows.
+WEIGHTED = "_weighted"
 
 # Kinds of forms. A rewritten form is another question that happens to have the same answer; it is
 # shown, not judged.
@@ -49,6 +56,17 @@ class Question:
     order: int | None = None
     # Whether it counts in the geometric means.
     counts: bool = True
+    # What Hadal is asked instead, of the table whose rows have weights.
+    weighed_by_hadal: str | None = None
+
+    @property
+    def base(self):
+        """The name of the question without weights."""
+        return self.name.removesuffix(WEIGHTED)
+
+    @property
+    def is_weighted(self):
+        return self.weighed_by_hadal is not None
 
 
 def within(span):
@@ -66,8 +84,24 @@ READING = "count(*), sum(temperature), min(temperature), max(temperature)"
 ALL = within(RANGE)
 
 
+def weighed(question):
+    """The question of rows that count `rate` times each. Percentiles and distinct counts are spelled by the engines."""
+    sums = re.sub(r"sum\((\w+)\)", r"sum(CAST(\1 AS BIGINT) * rate)", question.sql)
+    own = question.sql.replace("FROM requests", "FROM weighted").replace("sum(rate)", "sum(sample_rate)")
+    return dataclasses.replace(
+        question, name=question.name + WEIGHTED, title=f"sampled: {question.title}", sql=sums.replace("count(*)", "sum(rate)"),
+        bars=(), weighed_by_hadal=own)
+
+
 def questions(reading_rows):
-    """All questions. Each engine has its own spelling of `minute(time)`, `percentiles(x)` and `count_if(c)`."""
+    """All questions."""
+    plain = plain_questions(reading_rows)
+    sampled = [question for question in plain if question.table == "requests" and question.counts and not question.is_weighted]
+    return [*plain, *map(weighed, sampled)]
+
+
+def plain_questions(reading_rows):
+    """The questions of rows without weights, but one. Each engine has its own spelling of `minute(time)`, `percentiles(x)` and `count_if(c)`."""
     readings = within(readings_range(reading_rows))
     return [
         Question("sums", "count, 2 sums, all rows", "requests", (EXACT,) * 3,
@@ -106,7 +140,8 @@ def questions(reading_rows):
                  f" WHERE ({within(BEFORE)}) OR ({within(AFTER)}) GROUP BY endpoint ORDER BY n DESC LIMIT 100",
                  (Bar(3),), order=1),
         Question("weighted", "weighted count by service", "requests", (KEY, EXACT),
-                 f"SELECT service, sum(rate) AS n FROM requests WHERE {ALL} GROUP BY service", (Bar(3),)),
+                 f"SELECT service, sum(rate) AS n FROM requests WHERE {ALL} GROUP BY service", (Bar(3),),
+                 weighed_by_hadal=f"SELECT service, count(*) AS n FROM weighted WHERE {ALL} GROUP BY service"),
         Question("weighted_plain", "the same, as a sum over unweighted rows", "requests", (KEY, EXACT),
                  f"SELECT service, sum(rate) AS n FROM requests WHERE {ALL} GROUP BY service", (), counts=False),
         Question("readings", "readings: count, sum, min, max", "readings", (EXACT,) * 4,

@@ -32,15 +32,11 @@ from processes import SETTLED_SECONDS, Failed, Hadal, Rival, pin, say
 from questions import questions
 
 RIVALS = ("duckdb", "clickhouse", "polars", "datafusion")
-# The weighted question in Hadal's form: a row counts as many times as its `sample_rate` says.
-WEIGHTED = "SELECT service, count(*) AS n FROM weighted"
 
 
 def spelled(question):
     """Hadal's spelling of a question."""
-    if question.name == "weighted":
-        return question.sql.replace("SELECT service, sum(rate) AS n FROM requests", WEIGHTED)
-    return (question.sql
+    return ((question.weighed_by_hadal or question.sql)
             .replace("{minute}", "time_bucket('1 minute', time)")
             .replace("{percentiles}", "p50(latency_us), p95(latency_us), p99(latency_us)")
             .replace("{distinct}", "count(DISTINCT user_id)"))
@@ -104,7 +100,7 @@ class Run:
         return Hadal(self.options.program, folder, self.options.hadal_env, self.log, cores)
 
     def tables_of_hadal(self):
-        asks_weighted = any(question.name == "weighted" for question in self.questions)
+        asks_weighted = any(question.is_weighted for question in self.questions)
         return [*self.tables, *(["weighted"] if asks_weighted else [])]
 
     def ask_all(self, hadal, threads, cores, rounds, clock):
@@ -120,7 +116,9 @@ class Run:
                 for question in self.questions:
                     if question.table == table:
                         say(f"{question.title}, {len(cores)} core{'s' * (len(cores) > 1)}")
-                        wanted = percentiles_by_service(self.data.requests) if question.name == "percentiles" else None
+                        wanted = None
+                        if question.base == "percentiles":
+                            wanted = percentiles_by_service(self.data.requests, question.is_weighted)
                         measured.append(ask_in_turn(
                             question, spelled(question), hadal, rivals, forms_of, wanted, rounds, clock))
         return measured

@@ -333,10 +333,9 @@ impl Groups {
         weights.map(|(weight, besides)| weight.saturating_add(besides))
     }
 
-    /// The number of rows of each group, by index, if all rows weigh the same. Then the order by
-    /// rows is also the order by weight.
-    pub(crate) fn rows_alone(&self) -> Option<impl Iterator<Item = i64> + Clone> {
-        self.accumulators.rows_of_one_class(self.len()).filter(|_| self.counts.is_empty())
+    /// The total weight of each group's rows, by index, in one unit; `None` if there is none.
+    pub(crate) fn weights_alone(&self) -> Option<impl Iterator<Item = i64> + Clone> {
+        self.accumulators.weights_of_one_class(self.len()).filter(|_| self.counts.is_empty())
     }
 
     /// The state of a group's measure.

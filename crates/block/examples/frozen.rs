@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use hadal_block::{BlockBuilder, BlockView, Chill, Sampling, chill, sample};
+use hadal_block::{BlockBuilder, BlockView, Chill, Sampling, WeightedSums, chill, sample};
 use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
 
 /// 2026-09-21, in microseconds.
@@ -201,6 +201,22 @@ fn few_cells(row: i64) -> RowValues {
     cells
 }
 
+/// A block of enough rows for weighted sums.
+const WEIGHTED: Frozen = Frozen {
+    name: "weighted",
+    rows: 2_100,
+    cells: |row| {
+        let mut cells = vec![("x", integer(chance(row, 700) - 300))];
+        if row % 3 == 0 {
+            cells.push(("y", number("0.25")));
+        }
+        if row % 2 == 0 {
+            cells.push(("sample_rate", number(["2.5", "100"][index(row % 4 / 2)])));
+        }
+        cells
+    },
+};
+
 /// A block that was subsampled by the column `few`.
 const SAMPLED: Frozen = Frozen {
     name: "sampled",
@@ -216,7 +232,7 @@ const SAMPLED: Frozen = Frozen {
 
 fn main() {
     let folder = std::env::args().nth(1).expect("the folder that blocks are written to");
-    let warm = WARM.into_iter().map(|frozen| (frozen, None));
+    let warm = WARM.into_iter().chain([WEIGHTED]).map(|frozen| (frozen, None));
     let cold = COLD.into_iter().map(|(frozen, which)| (frozen, Some(which)));
     for (frozen, which) in warm.chain(cold) {
         let path = Path::new(&folder).join(frozen.name).with_extension("hdl");
@@ -315,6 +331,9 @@ fn texts(rows: &[(i64, RowValues)], bytes: &[u8]) -> String {
         let (name, kind) = (column.name().as_str(), column.kind());
         let cold = if column.is_cold() { ", cold" } else { "" };
         let _ = writeln!(all, "column {name}: {kind}, {}{cold}", column.encoding_name());
+        if let Some(WeightedSums { weight, squares, product }) = column.weighted_sums() {
+            let _ = writeln!(all, "weights {weight}, squares {squares}, products {product}");
+        }
         let value = |(row, cells): &(i64, RowValues)| match name {
             "time" => Value::Time(time(*row)),
             _ => {

@@ -12,10 +12,11 @@ use hadal_types::{BatchId, ColumnName, Kind, Logical, Micros, Number};
 use hashbrown::HashMap;
 
 use crate::assemble::assemble;
-use crate::encode::{self, Dense, DenseValues, EncodedColumn, Sections};
+use crate::encode::{self, Dense, DenseValues, EncodedColumn, Encoder};
 use crate::error::BlockError;
 use crate::header::BatchRows;
 use crate::part::{Part, PartValues};
+use crate::weighted_sums::is_rates;
 
 /// Half of the maximum size of a block, so that the pending row always fits.
 const FULL_BYTES: u64 = BLOCK_BYTES_MAX as u64 / 2;
@@ -300,8 +301,11 @@ impl BlockBuilder {
     /// position; sorted by name and kind.
     fn encode(&self, positions: Option<&[u32]>) -> Result<Vec<EncodedColumn>, BlockError> {
         let rows = self.times.len();
-        let (mut columns, mut sections) = (Vec::new(), Sections::default());
-        let mut encode = |column: Dense<'_>| encode::encode(column, &mut sections);
+        let rates = self.parts.iter().find(|part| is_rates(&part.name, part.kind));
+        let encoder = |rates: Dense<'_>| Encoder::new(Some(&rates));
+        let encoder = rates.map(|rates| rates.dense(rows, positions, encoder));
+        let (mut columns, mut encoder) = (Vec::new(), encoder.unwrap_or_default());
+        let mut encode = |column: Dense<'_>| encoder.encode(column);
         if rows > 0 {
             let mut times = self.times.clone();
             for (&position, &time) in positions.into_iter().flatten().zip(&self.times) {

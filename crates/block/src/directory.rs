@@ -7,6 +7,8 @@ use hadal_types::limits::{
 use hadal_types::{ColumnName, Kind, Logical};
 
 use crate::error::{BlockError, BlockRegion};
+use crate::header::WEIGHTED_VERSION;
+use crate::weighted_sums::WeightedSums;
 
 /// The bounds of a row block column's numbers (its zone map), without nulls.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +38,7 @@ pub enum Zone {
 /// A body's encoding, with the parameters of its decoder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Encoding {
-    Decimals { scale: u8, min: i64, max: i64, sum: i128 },
+    Decimals { scale: u8, min: i64, max: i64, sum: i128, weighted: Option<WeightedSums> },
     Doubles { min: f64, max: f64 },
     Dictionary { entries: usize },
     Pages,
@@ -53,6 +55,8 @@ const COMPACT: u8 = 0x80;
 const SHARED: u8 = 0x40;
 /// Flag in an entry's encoding byte: the sections of values are stored as one frame.
 const COLD: u8 = 0x20;
+/// Flag in the encoding byte of decimals: weighted sums follow the other parameters.
+const WEIGHTED: u8 = 0x10;
 
 impl Encoding {
     const fn code(self) -> u8 {
@@ -72,6 +76,7 @@ impl Encoding {
     /// The version of the encodings that introduced this encoding.
     pub(crate) const fn version(self) -> u16 {
         match self {
+            Self::Decimals { weighted: Some(_), .. } => WEIGHTED_VERSION,
             Self::Mixed { .. } => 2,
             Self::Templates { .. } => 3,
             Self::Wide { .. } => 3,
@@ -167,9 +172,19 @@ impl Entry {
         self.encoding.version().max(flags)
     }
 
+    /// The weighted sums of the column, if they are stored.
+    pub(crate) const fn weighted_sums(&self) -> Option<WeightedSums> {
+        match self.encoding {
+            Encoding::Decimals { weighted, .. } => weighted,
+            _ => None,
+        }
+    }
+
     pub(crate) fn zone(&self) -> Zone {
         match self.encoding {
-            Encoding::Decimals { scale, min, max, sum } => Zone::Decimals { scale, min, max, sum },
+            Encoding::Decimals { scale, min, max, sum, .. } => {
+                Zone::Decimals { scale, min, max, sum }
+            }
             Encoding::Doubles { min, max }
             | Encoding::Mixed { min, max }
             | Encoding::Wide { min, max, .. } => Zone::Doubles { min, max },
@@ -186,7 +201,8 @@ impl Entry {
         let compact = if self.is_compact { COMPACT } else { 0 };
         let shared = if self.validity_of.is_some() { SHARED } else { 0 };
         let cold = if self.frame_bytes.is_some() { COLD } else { 0 };
-        out.push(self.encoding.code() | compact | shared | cold);
+        let weighted = if self.weighted_sums().is_some() { WEIGHTED } else { 0 };
+        out.push(self.encoding.code() | compact | shared | cold | weighted);
         write_length(self.nulls, out);
         if let Some(index) = self.validity_of {
             write_length(index, out);
@@ -199,11 +215,12 @@ impl Entry {
         }
         out.extend_from_slice(&self.checksum.to_le_bytes());
         match self.encoding {
-            Encoding::Decimals { scale, min, max, sum } => {
+            Encoding::Decimals { scale, min, max, sum, weighted } => {
                 out.push(scale);
                 write_zigzag(min, out);
                 write_varint(max.wrapping_sub(min).cast_unsigned(), out);
                 write_zigzag_wide(sum, out);
+                weighted.inspect(|sums| sums.write(out));
             }
             Encoding::Doubles { min, max } | Encoding::Mixed { min, max } => {
                 out.extend_from_slice(&min.to_le_bytes());
@@ -232,7 +249,7 @@ impl Entry {
         let length = cursor.u8().map_err(front.of())?;
         let name = read_name(cursor.take(length.into()).map_err(front.of())?)?;
         let [kind, logical, flagged] = cursor.array().map_err(front.of())?;
-        let code = flagged & !(COMPACT | SHARED | COLD);
+        let code = flagged & !(COMPACT | SHARED | COLD | WEIGHTED);
         let kinds = kind_of(kind).zip(logical_of(logical));
         let Some((kind, logical, sections)) = kinds
             .filter(|&(kind, logical)| kind == Kind::Number || logical == Logical::Plain)
@@ -261,7 +278,15 @@ impl Entry {
             frame_bytes = Some(cursor.length("a frame", BLOCK_BYTES_MAX).map_err(region.of())?);
         }
         let checksum = u64::from_le_bytes(cursor.array().map_err(region.of())?);
-        let encoding = read_encoding(cursor, code, rows - nulls, &region)?;
+        let mut encoding = read_encoding(cursor, code, rows - nulls, &region)?;
+        if flagged & WEIGHTED != 0 {
+            let sums = WeightedSums::read(cursor, &region)?;
+            let Encoding::Decimals { weighted, .. } = &mut encoding else {
+                let reason = format!("encoding {} has weighted sums", encoding.name());
+                return Err(BlockError::Corrupt { region, reason });
+            };
+            *weighted = Some(sums);
+        }
         let sections = lengths;
         let entry = Self {
             name,
@@ -282,12 +307,13 @@ impl Entry {
     fn check(&self, rows: usize, region: &BlockRegion) -> Result<(), BlockError> {
         let values = rows - self.nulls;
         match self.encoding {
-            Encoding::Decimals { scale, min, max, sum } => {
+            Encoding::Decimals { scale, min, max, sum, weighted } => {
                 region.check(scale <= DECIMAL_SCALE_MAX, || format!("scale is {scale}"))?;
                 region.check(min <= max, || format!("min {min} is above max {max}"))?;
                 let count = i128::try_from(values).unwrap_or(i128::MAX);
                 let sums = count * i128::from(min)..=count * i128::from(max);
                 region.check(sums.contains(&sum), || format!("sum {sum} is not in {sums:?}"))?;
+                weighted.map_or(Ok(()), |sums| sums.check(values, (min, max), region))?;
                 let meant = match self.logical {
                     Logical::Plain => true,
                     Logical::Bool => scale == 0 && min >= 0 && max <= 1,
@@ -341,7 +367,7 @@ fn read_encoding(
             let min = cursor.zigzag().map_err(&error)?;
             let max = min.wrapping_add(cursor.varint().map_err(&error)?.cast_signed());
             let sum = cursor.zigzag_wide().map_err(&error)?;
-            Ok(Encoding::Decimals { scale, min, max, sum })
+            Ok(Encoding::Decimals { scale, min, max, sum, weighted: None })
         }
         1 | 6 => {
             let min = f64::from_le_bytes(cursor.array().map_err(&error)?);

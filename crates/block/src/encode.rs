@@ -10,6 +10,7 @@ use crate::directory::{Entry, SECTIONS_MAX};
 use crate::error::BlockError;
 use crate::header::WARM_VERSION;
 use crate::interner::{ListInterner, StringInterner};
+use crate::weighted_sums::RowWeights;
 
 mod lists;
 mod numbers;
@@ -138,14 +139,30 @@ impl Sections {
     }
 }
 
-/// Encodes a column.
-///
-/// # Errors
-/// [`BlockError::TooLarge`].
-pub(crate) fn encode(
-    column: Dense<'_>,
-    sections: &mut Sections,
-) -> Result<EncodedColumn, BlockError> {
+/// Encodes the columns of one block.
+#[derive(Debug, Default)]
+pub(crate) struct Encoder {
+    sections: Sections,
+    /// `None` if there are no weighted sums.
+    weights: Option<RowWeights>,
+}
+
+impl Encoder {
+    /// `rates` is the column of the rows' sample rates.
+    pub(crate) fn new(rates: Option<&Dense<'_>>) -> Self {
+        Self { sections: Sections::default(), weights: rates.and_then(RowWeights::new) }
+    }
+
+    /// Encodes a column.
+    ///
+    /// # Errors
+    /// [`BlockError::TooLarge`].
+    pub(crate) fn encode(&mut self, column: Dense<'_>) -> Result<EncodedColumn, BlockError> {
+        encode(column, self)
+    }
+}
+
+fn encode(column: Dense<'_>, encoder: &mut Encoder) -> Result<EncodedColumn, BlockError> {
     let Dense { name, kind, logical, validity: nulls, values } = column;
     let rows = values.len();
     let value_count = nulls.as_ref().map_or(rows, Bitmap::count_ones);
@@ -156,16 +173,20 @@ pub(crate) fn encode(
         && value_count < rows
         && (rows - value_count > rows / COMPACT_NULLS_PART
             || hardly_repeats(&values, nulls.as_ref()));
+    let weights = encoder.weights.as_ref().filter(|_| logical == Logical::Plain);
+    let weights = weights.map(|weights| weights.of_values(nulls.as_ref(), is_compact));
+    let weights = weights.as_deref();
     let (values, validity) = match &nulls {
         Some(nulls) if is_compact => (values.only(nulls), None),
         nulls => (values, nulls.as_ref()),
     };
     let (encoding, raw_bytes) = match values {
-        DenseValues::Decimals { mantissas, scale } => {
-            (encode_decimals(mantissas, scale, validity, &mut body), value_count as u64 * 8)
-        }
+        DenseValues::Decimals { mantissas, scale } => (
+            encode_decimals(mantissas, scale, (validity, weights), &mut body),
+            value_count as u64 * 8,
+        ),
         DenseValues::Numbers(numbers) => {
-            (encode_numbers(numbers, validity, &mut body), value_count as u64 * 8)
+            (encode_numbers(numbers, (validity, weights), &mut body), value_count as u64 * 8)
         }
         DenseValues::Strings { codes, strings } => {
             let raw = |&code: &u32| strings.bytes_of(code) as u64 + 4;
@@ -196,8 +217,9 @@ pub(crate) fn encode(
         frame_bytes: None,
         checksum: 0,
     };
-    let version = if may_have_new_forms(rows, raw_bytes) { WARM_VERSION } else { entry.version() };
-    let validity = nulls.map(|nulls| sections.section(&nulls));
+    let least = if may_have_new_forms(rows, raw_bytes) { WARM_VERSION } else { 1 };
+    let version = entry.version().max(least);
+    let validity = nulls.map(|nulls| encoder.sections.section(&nulls));
     Ok(EncodedColumn { entry, version, body: body.bytes, validity, raw_bytes })
 }
 

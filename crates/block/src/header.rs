@@ -15,13 +15,15 @@ const MAGIC: [u8; 7] = *b"\x89HDLBLK";
 /// The version of header, directory and batches; it follows the magic.
 const FRAME_VERSION: u8 = 1;
 /// The newest version of the encodings; older ones are read.
-pub(crate) const ENCODING_VERSION: u16 = 5;
+pub(crate) const ENCODING_VERSION: u16 = 6;
 /// The version that new blocks have while no column is cold.
 pub(crate) const WARM_VERSION: u16 = 3;
 /// The version that cold columns require.
 pub(crate) const COLD_VERSION: u16 = 4;
 /// The version that subsampled blocks require.
 pub(crate) const SAMPLED_VERSION: u16 = 5;
+/// The version that weighted sums require.
+pub(crate) const WEIGHTED_VERSION: u16 = 6;
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 72;
 /// Bytes of the checksum after the front.

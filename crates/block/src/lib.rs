@@ -25,6 +25,7 @@ mod scale;
 #[cfg(test)]
 mod tests;
 mod view;
+mod weighted_sums;
 
 pub use builder::{BlockBuilder, ColumnId, PushError};
 pub use cold::{Chill, chill};
@@ -34,3 +35,4 @@ pub use error::{BlockError, BlockRegion};
 pub use header::BatchRows;
 pub use merge::{MergeOrder, Sampling, merge, merge_from, merge_without, sample};
 pub use view::{BlockView, CodedNumbers, ColumnView, NumbersView, StringsView};
+pub use weighted_sums::WeightedSums;

@@ -9,11 +9,12 @@ use hadal_types::{ColumnName, Decimal, Kind, Logical, Micros, Number};
 
 use crate::assemble::assemble;
 use crate::data::{ColumnData, Values};
-use crate::encode::{Dense, DenseValues, EncodedColumn, Sections, encode};
+use crate::encode::{Dense, DenseValues, EncodedColumn, Encoder};
 use crate::error::BlockError;
 use crate::header::BatchRows;
 use crate::interner::{ListInterner, StringInterner};
 use crate::view::{BlockView, ColumnView};
+use crate::weighted_sums::is_rates;
 
 mod concatenate;
 mod expire;
@@ -98,12 +99,17 @@ fn merge_into_blocks_of(
     let kept_one_in = kept_one_in(blocks)?;
     let inputs = Inputs::new(blocks);
     let outputs = plan_outputs(&inputs, time_column, order, kept, rows_max)?;
-    let mut columns: Vec<(Vec<EncodedColumn>, Sections)> = Vec::new();
-    columns.resize_with(outputs.len(), Default::default);
+    let rates = inputs.rates()?;
+    let encoder = |rows: &Vec<u32>| {
+        Encoder::new(rates.as_ref().and_then(|rates| rates.gather(rows)).as_ref())
+    };
+    let mut columns: Vec<(Vec<EncodedColumn>, Encoder)> =
+        outputs.iter().map(|rows| (Vec::new(), encoder(rows))).collect();
+    drop(rates);
     for (name, kind) in inputs.columns() {
         let column = Concatenated::new(&inputs, name, kind)?;
-        for (rows, (columns, sections)) in outputs.iter().zip(&mut columns) {
-            let encoded = column.gather(rows).map(|column| encode(column, sections));
+        for (rows, (columns, encoder)) in outputs.iter().zip(&mut columns) {
+            let encoded = column.gather(rows).map(|column| encoder.encode(column));
             columns.extend(encoded.transpose()?);
         }
     }
@@ -165,6 +171,12 @@ impl<'b, 'a> Inputs<'b, 'a> {
         keys.sort_unstable();
         keys.dedup();
         keys
+    }
+
+    /// The column of sample rates.
+    fn rates(&self) -> Result<Option<Concatenated<'b>>, BlockError> {
+        let rates = self.columns().into_iter().find(|(name, kind)| is_rates(name, *kind));
+        rates.map(|(name, kind)| Concatenated::new(self, name, kind)).transpose()
     }
 
     /// Each row's share of its block's raw bytes, by row number.

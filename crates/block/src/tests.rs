@@ -11,3 +11,4 @@ mod round_trip;
 mod sampling;
 mod sampling_by_key;
 mod strings;
+mod weighted;

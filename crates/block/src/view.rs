@@ -13,6 +13,7 @@ use crate::data::{ColumnData, Values};
 use crate::directory::{Encoding, Entry, Zone};
 use crate::error::{BlockError, BlockRegion};
 use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
+use crate::weighted_sums::WeightedSums;
 
 mod numbers;
 mod streams;
@@ -319,6 +320,13 @@ impl<'a> ColumnView<'a> {
     #[must_use]
     pub fn zone(&self) -> Zone {
         self.entry.zone()
+    }
+
+    /// The column's weighted sums, known without decoding. The parts of plain decimals have them in
+    /// blocks of enough rows that have a `sample_rate`.
+    #[must_use]
+    pub const fn weighted_sums(&self) -> Option<WeightedSums> {
+        self.entry.weighted_sums()
     }
 
     /// Verifies the checksum, and that of the body which holds the validity. Cost: O(bytes). Call

@@ -30,7 +30,7 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use add_i64::{add_side_by_side, gather_i64, widen_ranges_by, widen_u32};
+pub use add_i64::{add_side_by_side, gather_i64, weigh_u32, widen_ranges_by, widen_u32};
 pub use compare::{
     Comparison, between_f64, between_i64, between_u32, compare_f64, compare_i64, compare_u32,
     in_codes,

@@ -25,9 +25,9 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<V
         then.as_ref().map_or(Ordering::Equal, |keys| groups.cmp_by(keys, left, right))
     };
     match slot {
-        GroupInput::Count | GroupInput::RawCount if let Some(rows) = groups.rows_alone() => {
+        GroupInput::Count if let Some(weights) = groups.weights_alone() => {
             let sign = i64::from(sign);
-            Some(first_by(rows.map(|rows| sign * rows), end, by))
+            Some(first_by(weights.map(|weight| sign * weight), end, by))
         }
         GroupInput::Count => {
             let ranks = groups.weights().map(|weight| i128::from(sign) * weight);

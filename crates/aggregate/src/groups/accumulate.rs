@@ -13,7 +13,7 @@
 //! | [`Groups::states_mut`] | `[State]`: one state | adds values to it |
 //!
 //! The accumulator of a row is at (group index × class count + class) × columns + column
-//! ([`AccumulatorLayout`]); column 0 counts all rows. Deferred rows have the index of their key;
+//! ([`AccumulatorLayout`]); column 0 counts all rows, and more if rows are weighted. Deferred rows have the index of their key;
 //! rows without a value have the index after the last key. Counts are at
 //! [`QuantileCounts::start_of`].
 //!
@@ -28,7 +28,7 @@ use super::Groups;
 use crate::state::State;
 use crate::state::weighted_count::WeightedCount;
 
-pub use crate::groups::accumulators::{
+pub use crate::groups::accumulators::layout::{
     AccumulatorColumn, AccumulatorInput, AccumulatorLayout, SumInput,
 };
 pub use crate::groups::deferred::DeferredKeys;

@@ -2,9 +2,10 @@
 //!
 //! The most frequent aggregates are the number of rows and sums of decimals. In accumulators, a row
 //! costs one addition per aggregate, and the numbers of one group share a cache line. Rows of
-//! different weight are counted separately, by weight *class*, and weighted at the end. The rows
-//! with a value are counted separately only if some rows have no value. Measures that have values
-//! in the same rows share one such count.
+//! several weights are weighted as they are added, or counted separately by weight *class* and
+//! weighted at the end (see `accumulators/weighting.rs`). The rows with a value are counted
+//! separately only if some rows have no value. Measures that have values in the same rows share one
+//! such count.
 //!
 //! The numbers have 64 bits. Before a number could overflow, all numbers are moved to counts and
 //! states, which are wider. The owner of the accumulators does this when [`Accumulators::prepare`]
@@ -12,8 +13,14 @@
 
 use hadal_types::decimal::power_of_ten;
 
+use crate::groups::accumulators::weighting::{Bounds, Weighting};
 use crate::groups::int_table::reserve_spare;
 use crate::state::weighted_count::WeightedCount;
+
+pub(crate) mod layout;
+mod weighting;
+
+use layout::{AccumulatorColumn, AccumulatorInput, AccumulatorLayout, SumInput};
 
 /// The maximum number of different weights.
 const CLASSES_MAX: usize = 16;
@@ -27,8 +34,9 @@ const ALL_ROWS: usize = 0;
 /// Counts and sums by group index, weight class and column.
 #[derive(Clone, Debug)]
 pub(crate) struct Accumulators {
-    /// The weight of each class, in millionths.
+    /// The weight of each class, in millionths. Of weighted rows, only their unit.
     classes: Vec<i64>,
+    weighting: Weighting,
     /// Number of accumulators of one group and class.
     width: usize,
     /// By measure: its columns, once it has some.
@@ -41,7 +49,7 @@ pub(crate) struct Accumulators {
 /// The columns of one measure.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
-    /// The column with the number of rows that have a value.
+    /// The first column with the number of rows that have a value.
     count: usize,
     /// The column with their sum.
     sum: usize,
@@ -50,55 +58,8 @@ struct Kept {
     size_max: u128,
 }
 
-/// Properties of the rows that are about to be added.
-#[derive(Clone, Copy, Debug)]
-pub struct AccumulatorInput<'i> {
-    /// The weight of each class of rows, in millionths.
-    pub classes: &'i [i64],
-    /// The sums, each of one measure.
-    pub sums: &'i [SumInput],
-}
-
-/// Properties of a sum that is about to be added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SumInput {
-    /// The index of the measure.
-    pub measure: usize,
-    /// The scale of its mantissas.
-    pub scale: u8,
-    /// The set of rows that have a value: 0 is all rows, any other number identifies a set.
-    pub valid: usize,
-    /// The bound of the absolute value of every sum over any of the rows.
-    pub size_max: u128,
-}
-
-/// The layout of accumulators. Those of one group and class are adjacent, column by column. The
-/// classes of a group follow each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AccumulatorLayout {
-    /// By class of the incoming rows: the class here.
-    pub classes: Vec<usize>,
-    /// The number of classes here.
-    pub class_count: usize,
-    /// What to add to each column.
-    pub columns: Vec<AccumulatorColumn>,
-}
-
-/// What to add to one column of accumulators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AccumulatorColumn {
-    /// Nothing.
-    Nothing,
-    /// One for each row of this set of rows with a value ([`SumInput::valid`]).
-    Count(usize),
-    /// The incoming sum of this index, times a factor.
-    Sum {
-        /// The index among [`AccumulatorInput::sums`].
-        index: usize,
-        /// Converts to the scale of the column.
-        factor: i64,
-    },
-}
+/// By measure: its columns; the new columns; and what to add to each column.
+type Plan<'p> = (&'p mut [Option<Kept>], &'p mut Vec<Origin>, &'p mut Vec<AccumulatorColumn>);
 
 /// The initial content of a new column.
 #[derive(Clone, Copy)]
@@ -111,12 +72,25 @@ enum Origin {
 impl Accumulators {
     /// No groups, for a query with this many measures.
     pub(crate) fn new(measures: usize) -> Self {
-        Self {
-            classes: Vec::new(),
-            width: 1,
-            measures: vec![None; measures].into(),
-            numbers: Vec::new(),
+        let (classes, weighting) = (Vec::new(), Weighting::ByClass { rows: 0 });
+        let measures = vec![None; measures].into();
+        Self { classes, weighting, width: 1, measures, numbers: Vec::new() }
+    }
+
+    /// The same content, weighted in this unit; `None` if it does not fit.
+    fn in_units_of(&self, unit: i64) -> Option<Self> {
+        let weighting = Weighting::ByRow(Bounds::default());
+        let empty = Self::new(self.measures.len());
+        let mut weighted =
+            Self { classes: vec![unit], weighting, width: weighting.count_width(), ..empty };
+        if !self.is_empty() {
+            let sums = self.incoming_sums(0);
+            let layout = weighted.extend(&self.as_incoming(&sums, 0))?;
+            let groups = self.numbers.len() / (self.width * self.classes.len());
+            let numbers = weighted.numbers_mut(groups);
+            self.add_to(numbers, &layout, &sums, 0, (0..).take(groups).map(Some));
         }
+        Some(weighted)
     }
 
     /// Whether nothing was added yet.
@@ -127,7 +101,39 @@ impl Accumulators {
     /// Prepares a column for everything that comes in. Returns `None` and changes nothing if it
     /// does not fit beside the earlier content.
     pub(crate) fn prepare(&mut self, incoming: &AccumulatorInput<'_>) -> Option<AccumulatorLayout> {
+        if let Weighting::ByClass { .. } = self.weighting
+            && let Some(unit) = weighting::unit_of(incoming)
+            // Whether it fits depends on bounds alone, so one group is tried first.
+            && let Some(mut ahead) = self.kept(&[0]).in_units_of(unit)
+            && ahead.extend(incoming).is_some()
+            && let Some(weighted) = self.in_units_of(unit)
+        {
+            *self = weighted;
+        }
+        self.extend(incoming)
+    }
+
+    /// As [`Self::prepare`], without a change of the weighting.
+    fn extend(&mut self, incoming: &AccumulatorInput<'_>) -> Option<AccumulatorLayout> {
+        let (weighting, weights) = self.weighting.with(&self.classes, incoming)?;
+        let (classes, mapped) = self.classes_with(incoming)?;
+        let mut measures = self.measures.clone();
+        let mut origins: Vec<Origin> = Vec::new();
+        let mut columns = vec![AccumulatorColumn::Nothing; self.width];
+        self.take_sums(incoming, &weights, (&mut measures, &mut origins, &mut columns))?;
+        self.split_counts(incoming, &weights, (&mut measures, &mut origins, &mut columns));
+        self.lay_out(classes, &origins);
+        (self.measures, self.weighting) = (measures, weighting);
+        Some(AccumulatorLayout { classes: mapped, class_count: self.classes.len(), columns })
+    }
+
+    /// The classes with the incoming ones, and the class here of each incoming one. `None` if they
+    /// are too many.
+    fn classes_with(&self, incoming: &AccumulatorInput<'_>) -> Option<(Vec<i64>, Vec<usize>)> {
         let mut classes = self.classes.clone();
+        if let Weighting::ByRow(_) = self.weighting {
+            return Some((classes, vec![0; incoming.classes.len()]));
+        }
         let class_of = |weight: &i64| {
             let position = classes.iter().position(|class| class == weight);
             position.unwrap_or_else(|| {
@@ -135,29 +141,18 @@ impl Accumulators {
                 classes.len() - 1
             })
         };
-        let mapped: Vec<usize> = incoming.classes.iter().map(class_of).collect();
-        if classes.len() > CLASSES_MAX {
-            return None;
-        }
-        let mut measures = self.measures.clone();
-        let mut origins: Vec<Origin> = Vec::new();
-        let mut columns = vec![AccumulatorColumn::Nothing; self.width];
-        columns[ALL_ROWS] = AccumulatorColumn::Count(0);
-        self.take_sums(incoming, &mut measures, &mut origins, &mut columns)?;
-        self.split_counts(incoming, &mut measures, &mut origins, &mut columns);
-        self.lay_out(classes, &origins);
-        self.measures = measures;
-        Some(AccumulatorLayout { classes: mapped, class_count: self.classes.len(), columns })
+        let mapped = incoming.classes.iter().map(class_of).collect();
+        (classes.len() <= CLASSES_MAX).then_some((classes, mapped))
     }
 
     /// Assigns columns to the sums, or refuses them.
     fn take_sums(
         &self,
         incoming: &AccumulatorInput<'_>,
-        measures: &mut [Option<Kept>],
-        origins: &mut Vec<Origin>,
-        columns: &mut Vec<AccumulatorColumn>,
+        weights: &[i64],
+        (measures, origins, columns): Plan<'_>,
     ) -> Option<()> {
+        let weight_max = weights.iter().copied().max().unwrap_or(1);
         for (index, sum) in incoming.sums.iter().enumerate() {
             let kept = match measures.get(sum.measure)? {
                 Some(kept) => *kept,
@@ -171,9 +166,11 @@ impl Accumulators {
             };
             let finer = kept.scale.checked_sub(sum.scale)?;
             let factor = i64::try_from(power_of_ten(finer)?).ok()?;
-            let size = sum.size_max.checked_mul(u128::from(factor.unsigned_abs()))?;
+            let largest = factor.checked_mul(weight_max)?;
+            let size = sum.size_max.checked_mul(u128::from(largest.unsigned_abs()))?;
             let size_max = kept.size_max.checked_add(size).filter(|&size| size <= SUM_MAX)?;
-            columns[kept.sum] = AccumulatorColumn::Sum { index, factor };
+            let factors = weights.iter().map(|weight| factor * weight).collect();
+            columns[kept.sum] = AccumulatorColumn::Sum { index, factors };
             measures[sum.measure] = Some(Kept { size_max, ..kept });
         }
         Some(())
@@ -183,10 +180,10 @@ impl Accumulators {
     fn split_counts(
         &self,
         incoming: &AccumulatorInput<'_>,
-        measures: &mut [Option<Kept>],
-        origins: &mut Vec<Origin>,
-        columns: &mut Vec<AccumulatorColumn>,
+        weights: &[i64],
+        (measures, origins, columns): Plan<'_>,
     ) {
+        let factors = self.weighting.count_factors(weights, incoming.weighted.is_some());
         // From the count before (none: no rows) and the incoming set of rows (none: nothing) to the
         // new count.
         let all = Some(ALL_ROWS);
@@ -205,18 +202,21 @@ impl Accumulators {
                 let count = match before {
                     Some(before) if !is_taken => before,
                     _ => {
-                        origins.push(before.map_or(Origin::Zeros, Origin::Copy));
-                        columns.push(AccumulatorColumn::Nothing);
-                        columns.len() - 1
+                        let first = columns.len();
+                        for at in 0..factors.len() {
+                            let copy = |before| Origin::Copy(before + at);
+                            origins.push(before.map_or(Origin::Zeros, copy));
+                            columns.push(AccumulatorColumn::Nothing);
+                        }
+                        first
                     }
                 };
                 split.push((key, count));
                 count
             });
-            columns[kept.count] =
-                key.1.map_or(AccumulatorColumn::Nothing, AccumulatorColumn::Count);
+            AccumulatorColumn::set_count(&mut columns[kept.count..], key.1, &factors);
         }
-        columns[ALL_ROWS] = AccumulatorColumn::Count(0);
+        AccumulatorColumn::set_count(&mut columns[ALL_ROWS..], Some(0), &factors);
     }
 
     /// Makes space for new classes and columns.
@@ -252,7 +252,7 @@ impl Accumulators {
     #[inline]
     pub(crate) fn rows_in(&self, numbers: &[i64]) -> u64 {
         let classes = numbers.chunks_exact(self.width);
-        classes.map(|numbers| numbers[ALL_ROWS].unsigned_abs()).sum()
+        classes.map(|numbers| self.weighting.rows(numbers[ALL_ROWS])).sum()
     }
 
     /// Reserves space for `more` groups.
@@ -285,18 +285,20 @@ impl Accumulators {
         self.numbers.chunks(length).map(|numbers| {
             let rows = numbers.iter().skip(ALL_ROWS).step_by(self.width);
             let weights = rows.zip(&self.classes);
-            weights.map(|(&rows, &weight)| i128::from(rows) * i128::from(weight)).sum()
+            let weight = |&number: &i64| i128::from(self.weighting.weights(number));
+            weights.map(|(number, &unit)| weight(number) * i128::from(unit)).sum()
         })
     }
 
-    /// The number of rows of each group, if all groups have accumulators and all rows weigh the
-    /// same.
-    pub(crate) fn rows_of_one_class(
+    /// The total weight of each group's rows in one unit, if there is one and all groups have
+    /// accumulators.
+    pub(crate) fn weights_of_one_class(
         &self,
         count: usize,
     ) -> Option<impl Iterator<Item = i64> + Clone> {
         let is_one = self.classes.len() == 1 && self.numbers.len() == count * self.width;
-        is_one.then(|| self.numbers.iter().skip(ALL_ROWS).step_by(self.width).copied())
+        let numbers = || self.numbers.iter().skip(ALL_ROWS).step_by(self.width);
+        is_one.then(|| numbers().map(|&number| self.weighting.weights(number)))
     }
 
     /// The measures that have accumulators.
@@ -321,10 +323,7 @@ impl Accumulators {
     fn count_of(&self, group_index: usize, column: usize) -> WeightedCount {
         let mut count = WeightedCount::default();
         for (weight, numbers) in self.classes_of(group_index) {
-            let (rows, weight) = (numbers[column], i128::from(weight));
-            let weighted = i128::from(rows) * weight;
-            // Saturates as counts do, beyond 10^8 rows of the largest weight.
-            count.add(rows.unsigned_abs(), weighted, weighted.saturating_mul(weight));
+            count.merge(self.weighting.count(&numbers[column..], weight));
         }
         count
     }
@@ -347,8 +346,8 @@ impl Accumulators {
             numbers.extend_from_slice(group.unwrap_or_default());
             numbers.resize(end, 0);
         }
-        let Self { classes, width, measures, .. } = self;
-        Self { classes: classes.clone(), width: *width, measures: measures.clone(), numbers }
+        let (classes, measures) = (self.classes.clone(), self.measures.clone());
+        Self { classes, weighting: self.weighting, width: self.width, measures, numbers }
     }
 
     /// Adds the groups of `other` from index `first` on to the groups at `group_indexes`; `count`
@@ -362,7 +361,7 @@ impl Accumulators {
         count: usize,
     ) -> bool {
         let sums = other.incoming_sums(first);
-        let Some(layout) = self.prepare(&other.as_incoming(&sums)) else { return false };
+        let Some(layout) = self.prepare(&other.as_incoming(&sums, first)) else { return false };
         let numbers = self.numbers_mut(count);
         other.add_to(numbers, &layout, &sums, first, group_indexes.iter().copied());
         true
@@ -380,9 +379,19 @@ impl Accumulators {
         self.measures.iter().enumerate().filter_map(sum).collect()
     }
 
-    /// The properties of all groups, with these [sums](Self::incoming_sums).
-    pub(crate) fn as_incoming<'i>(&'i self, sums: &'i [SumInput]) -> AccumulatorInput<'i> {
-        AccumulatorInput { classes: &self.classes, sums }
+    /// The properties of the groups from index `first` on, with these
+    /// [sums](Self::incoming_sums).
+    pub(crate) fn as_incoming<'i>(
+        &'i self,
+        sums: &'i [SumInput],
+        first: usize,
+    ) -> AccumulatorInput<'i> {
+        let weighting = if first == 0 { self.weighting } else { self.weighting.of_no_rows() };
+        let (rows, weighted) = match weighting {
+            Weighting::ByClass { rows } => (rows, None),
+            Weighting::ByRow(bounds) => (0, Some(bounds)),
+        };
+        AccumulatorInput { classes: &self.classes, sums, rows, weighted }
     }
 
     /// Adds the groups from index `first` on to the groups of `numbers` at these indexes. The
@@ -395,26 +404,25 @@ impl Accumulators {
         first: usize,
         group_indexes: impl Iterator<Item = Option<u32>>,
     ) {
-        let sources: Vec<(usize, i64)> = layout
-            .columns
-            .iter()
-            .map(|column| match column {
-                AccumulatorColumn::Nothing => (ALL_ROWS, 0),
-                AccumulatorColumn::Count(column) => (*column, 1),
-                AccumulatorColumn::Sum { index, factor } => {
-                    let kept = self.measures[sums[*index].measure];
-                    (kept.map_or(ALL_ROWS, |kept| kept.sum), *factor)
-                }
-            })
-            .collect();
+        let source = |column: &AccumulatorColumn| match column {
+            AccumulatorColumn::Nothing => ALL_ROWS,
+            AccumulatorColumn::Count { valid, .. } => *valid,
+            AccumulatorColumn::Squares { valid, .. } => valid + self.weighting.count_width() - 1,
+            AccumulatorColumn::Sum { index, .. } => {
+                self.measures[sums[*index].measure].map_or(ALL_ROWS, |kept| kept.sum)
+            }
+        };
+        let sources: Vec<(usize, &[i64])> =
+            layout.columns.iter().map(|column| (source(column), column.factors())).collect();
         let width = layout.columns.len();
         for (target, group_index) in group_indexes.zip(first..) {
             let Some(target) = target else { continue };
-            for ((_, from), class) in self.classes_of(group_index).zip(&layout.classes) {
+            let of_class = self.classes_of(group_index).zip(&layout.classes);
+            for (incoming, ((_, from), class)) in of_class.enumerate() {
                 let start = (target as usize * layout.class_count + class) * width;
                 let into = &mut numbers[start..start + width];
-                for (into, (column, factor)) in into.iter_mut().zip(&sources) {
-                    *into += from[*column] * factor;
+                for (into, (column, factors)) in into.iter_mut().zip(&sources) {
+                    *into += factors.get(incoming).map_or(0, |factor| from[*column] * factor);
                 }
             }
         }

@@ -7,7 +7,7 @@ use hadal_types::limits::GROUP_KEYS_MAX;
 
 use super::Groups;
 use super::lookup::side_by_side;
-use crate::groups::accumulators::{AccumulatorInput, AccumulatorLayout};
+use crate::groups::accumulators::layout::{AccumulatorInput, AccumulatorLayout};
 use crate::groups::group_table::NO_GROUP;
 use crate::groups::int_table::TableInt;
 use crate::groups::key_dictionary::IntKey;

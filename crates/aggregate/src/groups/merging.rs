@@ -142,7 +142,7 @@ impl Groups {
         }
         let keys = self.numbers_in(other, chunk.clone(), same);
         let sums = other.accumulators.incoming_sums(chunk.start);
-        let incoming = other.accumulators.as_incoming(&sums);
+        let incoming = other.accumulators.as_incoming(&sums, chunk.start);
         self.defer(DeferredKeys::Numbers(&keys), &incoming, |layout, numbers| {
             other.accumulators.add_to(
                 numbers,

@@ -10,11 +10,15 @@ use hadal_types::{Decimal, Number, NumberRepr};
 use super::{Body, fill_placeholders};
 use crate::directory::{Encoding, WIDE_BASE_MAX};
 use crate::scale::unit;
+use crate::weighted_sums::WeightedSums;
+
+/// Which rows have a value, and the weights of the rows; `None`: all, and no weighted sums.
+type Counted<'c> = (Option<&'c Bitmap>, Option<&'c [i64]>);
 
 pub(super) fn encode_decimals(
     mut mantissas: Vec<i64>,
     mut scale: u8,
-    validity: Option<&Bitmap>,
+    (validity, weights): Counted<'_>,
     body: &mut Body,
 ) -> Encoding {
     fill_placeholders(&mut mantissas, validity);
@@ -28,19 +32,20 @@ pub(super) fn encode_decimals(
         Some(validity) => kernels::sum_i64_where(&mantissas, validity.words()),
     };
     body.section(|out| ints::encode(&mantissas, out));
-    Encoding::Decimals { scale, min, max, sum }
+    let weighted = weights.and_then(|weights| WeightedSums::new(&mantissas, weights, (min, max)));
+    Encoding::Decimals { scale, min, max, sum, weighted }
 }
 
 /// Encodes numbers of any scale: as decimals if one scale holds all of them, else as doubles, with
 /// exact decimals for the numbers that no double represents.
 pub(super) fn encode_numbers(
     mut numbers: Vec<Number>,
-    validity: Option<&Bitmap>,
+    (validity, weights): Counted<'_>,
     body: &mut Body,
 ) -> Encoding {
     fill_placeholders(&mut numbers, validity);
     if let Some((mantissas, scale)) = at_one_scale(&numbers) {
-        return encode_decimals(mantissas, scale, validity, body);
+        return encode_decimals(mantissas, scale, (validity, weights), body);
     }
     let doubles: Vec<f64> = numbers.iter().map(|number| number.to_f64()).collect();
     let mut min = doubles.iter().copied().fold(f64::INFINITY, f64::min);

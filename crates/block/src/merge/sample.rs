@@ -32,7 +32,7 @@ use twox_hash::XxHash3_64;
 
 use super::concatenate::number_through;
 use super::settle::with_front;
-use super::{BlockError, BlockView, Concatenated, Dense, DenseValues, Inputs, Sections, encode};
+use super::{BlockError, BlockView, Concatenated, Dense, DenseValues, Encoder, Inputs};
 use crate::assemble::assemble;
 use crate::header::{CHECKSUM_BYTES, SAMPLED_VERSION};
 
@@ -99,16 +99,9 @@ type Kept = (u32, i64);
 /// The weight of each row in millionths, read in the same way as by a scan.
 fn weights(inputs: &Inputs<'_, '_>) -> Result<Vec<i64>, BlockError> {
     let one = vec![Weight::UNIT; inputs.rows()];
-    let column = inputs.columns().into_iter();
-    let mut column = column.filter(|(name, kind)| is_weight(name, *kind));
-    let Some((name, _)) = column.next() else { return Ok(one) };
-    let column = Concatenated::new(inputs, name, Kind::Number)?;
+    let Some(column) = inputs.rates()? else { return Ok(one) };
     let weight = |rate| Weight::from_rate(rate).unwrap_or(Weight::ONE).millionths();
     Ok(column.numbers().map(|rate| rate.map_or(Weight::UNIT, weight)).collect())
-}
-
-fn is_weight(name: &ColumnName, kind: Kind) -> bool {
-    name.as_str() == Weight::COLUMN && kind == Kind::Number
 }
 
 /// How a row is sampled, unless its weight is too large to be multiplied.
@@ -234,19 +227,20 @@ fn gather(
     let weights: Vec<i64> = kept.iter().map(|(_, weight)| *weight).collect();
     let outputs: Vec<(&[u32], &[i64])> =
         rows.chunks(rows_max).zip(weights.chunks(rows_max)).collect();
-    let mut columns: Vec<(Vec<_>, Sections)> = Vec::new();
-    columns.resize_with(outputs.len(), Default::default);
+    let encoder = |weights: &[i64]| Encoder::new(Some(&weights_of(&weight_column, weights)));
+    let mut columns: Vec<(Vec<_>, Encoder)> =
+        outputs.iter().map(|(_, weights)| (Vec::new(), encoder(weights))).collect();
     for (name, kind) in keys {
         let read = match (name, kind) == weight {
             true => None,
             false => Some(Concatenated::new(inputs, name, kind)?),
         };
-        for ((rows, weights), (columns, sections)) in outputs.iter().zip(&mut columns) {
+        for ((rows, weights), (columns, encoder)) in outputs.iter().zip(&mut columns) {
             let column = match &read {
-                None => Some(weights_of(name, weights.to_vec())),
+                None => Some(weights_of(name, weights)),
                 Some(read) => read.gather(rows),
             };
-            columns.extend(column.map(|column| encode(column, sections)).transpose()?);
+            columns.extend(column.map(|column| encoder.encode(column)).transpose()?);
         }
     }
     let block = &inputs.blocks[0];
@@ -257,8 +251,8 @@ fn gather(
     finished.collect()
 }
 
-fn weights_of(name: &ColumnName, mantissas: Vec<i64>) -> Dense<'_> {
-    let values = DenseValues::Decimals { mantissas, scale: Weight::SCALE };
+fn weights_of<'n>(name: &'n ColumnName, weights: &[i64]) -> Dense<'n> {
+    let values = DenseValues::Decimals { mantissas: weights.to_vec(), scale: Weight::SCALE };
     Dense { name, kind: Kind::Number, logical: Logical::Plain, validity: None, values }
 }
 

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use hadal_types::{Kind, Micros, Value};
 
 use super::model::read;
-use crate::{BlockView, ColumnView, MergeOrder, merge};
+use crate::{BlockView, ColumnView, MergeOrder, WeightedSums, merge};
 
 /// Each block's name, and the form of its first column `x` that its encoding's name does not
 /// include.
-const BLOCKS: [(&str, &str); 29] = [
+const BLOCKS: [(&str, &str); 30] = [
     ("cold", "other"),
     ("cold-and-warm", "other"),
     ("integers-constant", "constant"),
@@ -43,6 +43,7 @@ const BLOCKS: [(&str, &str); 29] = [
     ("version-1", "plain"),
     ("version-2", "other"),
     ("version-3", "other"),
+    ("weighted", "packed"),
 ];
 
 fn folder() -> PathBuf {
@@ -66,6 +67,9 @@ fn texts(block: &BlockView<'_>) -> String {
         let (name, kind) = (column.name().as_str(), column.kind());
         let cold = if column.is_cold() { ", cold" } else { "" };
         let _ = writeln!(all, "column {name}: {kind}, {}{cold}", column.encoding_name());
+        if let Some(WeightedSums { weight, squares, product }) = column.weighted_sums() {
+            let _ = writeln!(all, "weights {weight}, squares {squares}, products {product}");
+        }
         let data = column.decode().expect("decodes");
         let values: Vec<Value> = (0..block.rows()).map(|row| data.value(row)).collect();
         for run in values.chunk_by(|one, next| one == next) {

@@ -13,6 +13,12 @@ kernels! {
     /// When `out` is not as long as `steps`.
     pub fn widen_u32(steps: &[u32], from: i64, step: i64, out: &mut [i64]) = widen_body;
 
+    /// Sets `out[i]` to (`from` + `steps[i]`) × `weights[i]`, where sums are modulo 2^32.
+    ///
+    /// # Panics
+    /// When `steps` or `weights` is not as long as `out`.
+    pub fn weigh_u32(steps: &[u32], from: u32, weights: &[u32], out: &mut [i64]) = weigh_body;
+
     /// Sets `out[i]` to `table[codes[i]]`.
     ///
     /// # Panics
@@ -49,6 +55,15 @@ fn widen_body(_: impl Primitives, steps: &[u32], from: i64, step: i64, out: &mut
     }
     for (out, k) in out.iter_mut().zip(steps) {
         *out = from.wrapping_add(step.wrapping_mul(i64::from(*k)));
+    }
+}
+
+#[inline(always)]
+fn weigh_body(_: impl Primitives, steps: &[u32], from: u32, weights: &[u32], out: &mut [i64]) {
+    assert!(steps.len() == out.len() && weights.len() == out.len(), "a step and a weight for each");
+    for ((out, step), weight) in out.iter_mut().zip(steps).zip(weights) {
+        let value = u64::from(from.wrapping_add(*step));
+        *out = (value * u64::from(*weight)).cast_signed();
     }
 }
 
@@ -193,6 +208,27 @@ mod tests {
                     let mut out = vec![0; length];
                     level.widen_u32(&steps, from, step, &mut out);
                     assert_eq!(out, expected, "{length} steps of {step}, {}", level.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn steps_are_weighed() {
+        for length in LENGTHS {
+            let low = |number: u64| (number & u64::from(u32::MAX)) as u32;
+            let steps: Vec<u32> = numbers(3).take(length).map(low).collect();
+            let weights: Vec<u32> =
+                numbers(5).take(length).map(|number| low(number) >> 1).collect();
+            for from in [0, 7, u32::MAX] {
+                let product = |(step, weight): (&u32, &u32)| {
+                    i64::from(from.wrapping_add(*step)) * i64::from(*weight)
+                };
+                let expected: Vec<i64> = steps.iter().zip(&weights).map(product).collect();
+                for level in Level::available() {
+                    let mut out = vec![0; length];
+                    level.weigh_u32(&steps, from, &weights, &mut out);
+                    assert_eq!(out, expected, "{length} steps from {from}, {}", level.name());
                 }
             }
         }

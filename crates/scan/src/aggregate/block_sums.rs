@@ -11,13 +11,14 @@ pub(crate) struct BlockSums {
 }
 
 impl BlockSums {
-    /// The numbers by cell to add to one column of accumulators, and their factor. The factor is 0
-    /// if nothing is added.
-    pub(crate) fn addends(&self, column: AccumulatorColumn) -> (&[u64], i64) {
+    /// The numbers by cell to add to one column of accumulators, times the column's factors.
+    pub(crate) fn addends(&self, column: &AccumulatorColumn) -> &[u64] {
         match column {
-            AccumulatorColumn::Nothing => (&self.counts[0], 0),
-            AccumulatorColumn::Count(valid) => (&self.counts[valid], 1),
-            AccumulatorColumn::Sum { index, factor } => (&self.sums[index], factor),
+            AccumulatorColumn::Nothing => &[],
+            AccumulatorColumn::Count { valid, .. } | AccumulatorColumn::Squares { valid, .. } => {
+                &self.counts[*valid]
+            }
+            AccumulatorColumn::Sum { index, .. } => &self.sums[*index],
         }
     }
 }

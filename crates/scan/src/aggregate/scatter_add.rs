@@ -26,6 +26,7 @@ pub(crate) struct ScatterAdd<'d> {
     valid: Vec<Cow<'d, Bitmap>>,
     /// The values and the validity number of each sum.
     sums: Vec<(Selected<'d>, usize)>,
+    rows: &'d GroupedRows<'d>,
 }
 
 /// Mantissas of the selected rows; arbitrary where a row has no value.
@@ -34,6 +35,8 @@ pub(crate) enum Selected<'d> {
     FrameOfReference {
         from: i64,
         step: i64,
+        /// The largest mantissa.
+        last: i64,
         steps: Cow<'d, [u32]>,
     },
     DictionaryMantissas {
@@ -58,25 +61,39 @@ impl<'d> ScatterAdd<'d> {
                 valid.and_then(|bitmap| all_valid.iter().position(|valid| *valid == bitmap));
             (Selected::new(numbers, rows), valid.map_or(0, |index| index + 1))
         };
-        Self { valid: selected, sums: numbers.iter().map(sum).collect() }
+        Self { valid: selected, sums: numbers.iter().map(sum).collect(), rows }
     }
 
     /// Adds all rows to `cells` by this layout; `targets` has the accumulator of each row.
     pub(crate) fn add(&self, layout: &AccumulatorLayout, targets: &[u32], cells: &mut [i64]) {
-        add_tiles(targets, layout, cells, |column, start, tile| self.fill(column, start, tile));
+        let differ = |factors: &[i64]| !factors.is_empty() && only(factors).is_none();
+        let is_weighted = layout.columns.iter().any(|column| differ(column.factors()));
+        let classes = if is_weighted { self.rows.selected_classes() } else { Cow::default() };
+        add_tiles(targets, layout, cells, |column, start, tile| {
+            self.fill(column, &classes, start, tile)
+        });
     }
 
-    /// Fills a tile with the addends of one column, from row `start` on.
-    fn fill(&self, column: AccumulatorColumn, start: usize, tile: &mut [i64]) {
+    /// Fills a tile with the addends of one column, from row `start` on. `classes` has the class of
+    /// each row, if the column's factors differ.
+    fn fill(&self, column: &AccumulatorColumn, classes: &[u32], start: usize, tile: &mut [i64]) {
+        let classes = classes.get(start..start + tile.len()).unwrap_or_default();
         match column {
             AccumulatorColumn::Nothing => tile.fill(0),
-            AccumulatorColumn::Count(valid) => {
-                tile.fill(1);
-                self.keep(valid, start, tile);
+            AccumulatorColumn::Count { valid, factors }
+            | AccumulatorColumn::Squares { valid, factors } => {
+                match only(factors) {
+                    Some(factor) => tile.fill(factor),
+                    None => kernels::gather_i64(factors, classes, tile),
+                }
+                self.keep(*valid, start, tile);
             }
-            AccumulatorColumn::Sum { index, factor } => {
-                let (selected, valid) = &self.sums[index];
-                selected.fill(start, factor, tile);
+            AccumulatorColumn::Sum { index, factors } => {
+                let (selected, valid) = &self.sums[*index];
+                match only(factors) {
+                    Some(factor) => selected.fill(start, factor, tile),
+                    None => selected.fill_by_class(start, factors, classes, tile),
+                }
                 self.keep(*valid, start, tile);
             }
         }
@@ -94,8 +111,8 @@ impl<'d> Selected<'d> {
     pub(crate) fn new(numbers: &'d Numbers, rows: &'d GroupedRows<'_>) -> Self {
         match &numbers.mantissas {
             MantissaColumn::FrameOfReference(FrameOfReference { from, step, steps, .. }) => {
-                let steps = rows.selected(steps);
-                Self::FrameOfReference { from: *from, step: *step, steps }
+                let (last, steps) = (numbers.mantissas.bounds().1, rows.selected(steps));
+                Self::FrameOfReference { from: *from, step: *step, last, steps }
             }
             MantissaColumn::Dictionary(DictionaryMantissas { codes, values }) => {
                 let codes = rows.selected(codes);
@@ -105,11 +122,28 @@ impl<'d> Selected<'d> {
         }
     }
 
+    /// Fills a tile with mantissas × the factor of each row's class, from row `start` on.
+    fn fill_by_class(&self, start: usize, factors: &[i64], classes: &[u32], tile: &mut [i64]) {
+        if let Self::FrameOfReference { from, step: 1, last, steps } = self
+            && let (Ok(from), Ok(_)) = (u32::try_from(*from), u32::try_from(*last))
+            && let Ok(table) = factors.iter().map(|&factor| factor.try_into()).collect()
+        {
+            let (table, mut weights): (Vec<u32>, [u32; TILE]) = (table, [0; TILE]);
+            let weights = &mut weights[..tile.len()];
+            kernels::gather_u32(&table, classes, weights);
+            return kernels::weigh_u32(&steps[start..start + tile.len()], from, weights, tile);
+        }
+        self.fill(start, 1, tile);
+        for (slot, &class) in tile.iter_mut().zip(classes) {
+            *slot = slot.wrapping_mul(factors[class as usize]);
+        }
+    }
+
     /// Fills a tile with mantissas × `factor`, from row `start` on.
     pub(crate) fn fill(&self, start: usize, factor: i64, tile: &mut [i64]) {
         let range = start..start + tile.len();
         match self {
-            Self::FrameOfReference { from, step, steps } => {
+            Self::FrameOfReference { from, step, steps, .. } => {
                 let (from, step) = (from.wrapping_mul(factor), step.wrapping_mul(factor));
                 kernels::widen_u32(&steps[range], from, step, tile);
             }
@@ -135,11 +169,9 @@ pub(crate) fn add_up(
 ) {
     let first = numbers.start;
     add_tiles(lookup.of_numbers(numbers), layout, cells, |column, start, tile| {
-        let (source, factor) = added.addends(column);
-        if factor == 0 {
-            return tile.fill(0);
-        }
-        for (slot, sum) in tile.iter_mut().zip(&source[first + start..]) {
+        // Runs have rows of one class.
+        let Some(&factor) = column.factors().first() else { return tile.fill(0) };
+        for (slot, sum) in tile.iter_mut().zip(&added.addends(column)[first + start..]) {
             *slot = sum.cast_signed();
         }
         times(tile, factor);
@@ -151,13 +183,13 @@ fn add_tiles(
     targets: &[u32],
     layout: &AccumulatorLayout,
     cells: &mut [i64],
-    fill: impl Fn(AccumulatorColumn, usize, &mut [i64]),
+    fill: impl Fn(&AccumulatorColumn, usize, &mut [i64]),
 ) {
     let width = layout.columns.len();
     let mut tiles = vec![[0i64; TILE]; width];
     for (start, targets) in (0..).step_by(TILE).zip(targets.chunks(TILE)) {
         for (tile, column) in tiles.iter_mut().zip(&layout.columns) {
-            fill(*column, start, &mut tile[..targets.len()]);
+            fill(column, start, &mut tile[..targets.len()]);
         }
         let columns: Vec<&[i64]> = tiles.iter().map(|tile| &tile[..targets.len()]).collect();
         for (first, columns) in (0..).step_by(COLUMNS_AT_ONCE).zip(columns.chunks(COLUMNS_AT_ONCE))
@@ -165,6 +197,12 @@ fn add_tiles(
             add_columns(targets, columns, width, first, cells);
         }
     }
+}
+
+/// The factor of all classes; `None` if factors differ.
+fn only(factors: &[i64]) -> Option<i64> {
+    let (first, rest) = factors.split_first()?;
+    rest.iter().all(|factor| factor == first).then_some(*first)
 }
 
 fn times(tile: &mut [i64], factor: i64) {

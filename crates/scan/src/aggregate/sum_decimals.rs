@@ -142,15 +142,20 @@ impl<'v> SumDecimals<'v> {
                     scatter_add::add_up(added, layout, lookup, numbers, cells)
                 });
             }
-            let sources: Vec<(&[u64], i64)> =
-                layout.columns.iter().map(|column| added.addends(*column)).collect();
+            let sources: Vec<(&[u64], &[i64])> = layout
+                .columns
+                .iter()
+                .map(|column| (added.addends(column), column.factors()))
+                .collect();
             for &(number, group_index) in lookup.used_groups(rows) {
                 let first = number * layout.classes.len();
-                for (source, class) in (first..).zip(&layout.classes) {
+                for (incoming, class) in layout.classes.iter().enumerate() {
                     let start = (group_index as usize * layout.class_count + class) * sources.len();
                     let cells = &mut cells[start..start + sources.len()];
-                    for (cell, (sums, factor)) in cells.iter_mut().zip(&sources) {
-                        *cell += sums[source].cast_signed() * factor;
+                    for (cell, (sums, factors)) in cells.iter_mut().zip(&sources) {
+                        if let Some(factor) = factors.get(incoming) {
+                            *cell += sums[first + incoming].cast_signed() * factor;
+                        }
                     }
                 }
             }
@@ -184,7 +189,7 @@ impl<'v> SumDecimals<'v> {
             return false;
         }
         let direct = self.scatter_add(rows);
-        let incoming = AccumulatorInput { classes: rows.classes(), sums: &self.sums };
+        let incoming = self.incoming(rows);
         let add_later = |groups: &mut Groups, keys: DeferredKeys<'_>| {
             groups.defer(keys, &incoming, |layout, cells| {
                 direct.add(layout, &rows.cells_by_number(layout), cells);
@@ -216,8 +221,13 @@ impl<'v> SumDecimals<'v> {
         rows: &GroupedRows<'_>,
         add: impl FnOnce(&AccumulatorLayout, &mut [i64]),
     ) -> bool {
-        groups
-            .add_accumulators(&AccumulatorInput { classes: rows.classes(), sums: &self.sums }, add)
+        groups.add_accumulators(&self.incoming(rows), add)
+    }
+
+    fn incoming<'i>(&'i self, rows: &'i GroupedRows<'_>) -> AccumulatorInput<'i> {
+        let (classes, sums) = (rows.classes(), &self.sums);
+        let rows = rows.numbers.len() as u64;
+        AccumulatorInput { classes, sums, rows, weighted: None }
     }
 }
 

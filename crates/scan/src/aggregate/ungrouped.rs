@@ -2,15 +2,15 @@
 //!
 //! A query without groups needs no decoded values, if its rows have few different weights. If it
 //! takes a whole block, the count, sum, minimum and maximum of a column are in the block's
-//! directory. Otherwise, or if zones may not be used (to measure, or for values other than plain
-//! decimals), the stream is summed vector by vector. Selected rows are given by bits, and no column
-//! is decoded (small materialized aggregates, Moerkotte, VLDB 1998). Rows of several weights are
-//! summed by `vector_sums.rs`, or else the rows of each weight for themselves.
+//! directory, also with weights. Otherwise, or if zones may not be used (to measure, or for values
+//! other than plain decimals), the stream is summed vector by vector. Selected rows are given by
+//! bits, and no column is decoded (small materialized aggregates, Moerkotte, VLDB 1998). Rows of
+//! several weights are summed by `vector_sums.rs`, or else the rows of each weight for themselves.
 
 use std::borrow::Cow;
 
 use hadal_aggregate::{Groups, WeightedCount};
-use hadal_block::{BlockError, Zone};
+use hadal_block::{BlockError, ColumnView, WeightedSums, Zone};
 use hadal_encoding::Bitmap;
 use hadal_query::{Measure, Query, RowInput, StateKind, Weighting};
 use hadal_types::{Kind, Logical, Weight};
@@ -80,8 +80,14 @@ pub(crate) fn add(
         of_column.any(|((_, measure), _)| measure.kind == StateKind::MinMax)
     };
     let asked = |index| Asked { has_extremes: has_extremes(index), use_zones };
-    let Some(weighed) = Weighed::all(columns, &distinct, selection, asked)? else {
-        return Ok(false);
+    let is_whole = use_zones && selection.chosen().is_none();
+    let of_block = if is_whole { Weighed::of_block(columns, &distinct) } else { None };
+    let weighed = match of_block {
+        Some(weighed) => weighed,
+        None => match Weighed::all(columns, &distinct, selection, asked)? {
+            Some(weighed) => weighed,
+            None => return Ok(false),
+        },
     };
     // Rows that weigh one add nothing to variances of estimates.
     let has_variance = |measure: &Measure| measure.weighting == Weighting::SamplingVariance;
@@ -122,6 +128,27 @@ fn number_column(argument: &PreparedExpr, columns: &LazyColumns<'_, '_>) -> Opti
 }
 
 impl Weighed {
+    /// The sums over all rows of the block, from its directory; `None` if it lacks one.
+    fn of_block(columns: &LazyColumns<'_, '_>, indexes: &[usize]) -> Option<Self> {
+        let rates = columns.view(columns.find(Weight::COLUMN, Kind::Number)?);
+        let count_of = |column: &ColumnView<'_>, sums: &WeightedSums| {
+            let rows = (column.rows() - column.null_count()) as u64;
+            WeightedCount::from_parts(rows, sums.weight, sums.squares)
+        };
+        let mut count = count_of(rates, &rates.weighted_sums()?)?;
+        // A row without a rate weighs one.
+        count.add_rows(rates.null_count() as u64);
+        let of_column = |&index: &usize| {
+            let column = columns.view(index);
+            let (sums, zone) = (column.weighted_sums()?, column.zone());
+            let Zone::Decimals { scale, min, max, .. } = zone else { return None };
+            let (count, product) = (count_of(column, &sums)?, sums.product);
+            Some((WeighedSum { count, product, scale }, Some((min, max))))
+        };
+        let of_columns = indexes.iter().map(of_column).collect::<Option<_>>()?;
+        Some(Self { count, columns: of_columns, has_weights: true })
+    }
+
     /// Computes the sums of the columns of these indexes; `None` if one is not stored as integers,
     /// or if there are too many weights.
     fn all(

@@ -219,7 +219,5 @@ fn of_value(value: &Value) -> i64 {
 
 /// Converts a sample rate to a weight in millionths; its scale is at most [`Weight::SCALE`].
 pub(crate) fn weight(mantissa: i64, scale: u8) -> i64 {
-    let factor = 10i64.pow(u32::from(Weight::SCALE - scale));
-    let weight = mantissa.checked_mul(factor).and_then(Weight::from_millionths);
-    weight.unwrap_or(Weight::ONE).millionths()
+    Weight::from_mantissa(mantissa, scale).millionths()
 }

@@ -223,6 +223,14 @@ impl<'r> GroupedRows<'r> {
         (Cow::Owned(cells), steps)
     }
 
+    /// The weight class of each selected row.
+    pub(crate) fn selected_classes(&self) -> Cow<'_, [u32]> {
+        match self.weights {
+            Weights::Classes { by_row, .. } => self.selected(by_row),
+            Weights::One | Weights::ByRow(_) => Cow::Owned(vec![0; self.numbers.len()]),
+        }
+    }
+
     /// The numbers of the selected rows.
     pub(crate) fn selected_wide<'v>(&self, numbers: &'v [i64]) -> Cow<'v, [i64]> {
         match self.chosen {

@@ -52,26 +52,30 @@ impl Block {
     /// Adds the rows to accumulators; `false` if they do not fit.
     fn add_to(&self, accumulators: &mut Accumulators) -> bool {
         let sums = self.sums();
-        let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
+        let rows = self.rows.len() as u64;
+        let incoming =
+            AccumulatorInput { classes: &self.classes, sums: &sums, rows, weighted: None };
         let Some(layout) = accumulators.prepare(&incoming) else { return false };
         let numbers = accumulators.numbers_mut(GROUPS);
         let width = layout.columns.len();
         for (group_index, class, values) in &self.rows {
             let start = (group_index * layout.class_count + layout.classes[*class]) * width;
             for (number, column) in numbers[start..start + width].iter_mut().zip(&layout.columns) {
-                *number += match column {
-                    AccumulatorColumn::Nothing | AccumulatorColumn::Count(0) => {
-                        i64::from(*column == AccumulatorColumn::Count(0))
-                    }
-                    AccumulatorColumn::Count(valid) => {
+                let addend = match column {
+                    AccumulatorColumn::Nothing => 0,
+                    AccumulatorColumn::Count { valid: 0, .. }
+                    | AccumulatorColumn::Squares { valid: 0, .. } => 1,
+                    AccumulatorColumn::Count { valid, .. }
+                    | AccumulatorColumn::Squares { valid, .. } => {
                         let measure =
                             (0..MEASURES).find(|measure| self.valid_number(*measure) == *valid);
                         i64::from(values[measure.expect("asked for")].is_some())
                     }
-                    AccumulatorColumn::Sum { index, factor } => {
-                        values[sums[*index].measure].unwrap_or(0) * factor
+                    AccumulatorColumn::Sum { index, .. } => {
+                        values[sums[*index].measure].unwrap_or(0)
                     }
                 };
+                *number += column.factors().get(*class).map_or(0, |factor| addend * factor);
             }
         }
         true
@@ -144,10 +148,26 @@ fn block() -> impl Strategy<Value = Block> {
 }
 
 #[test]
+fn few_small_weights_share_the_accumulators_of_a_group() {
+    let layout_of = |classes: &[i64], rows| {
+        let incoming = AccumulatorInput { classes, sums: &[], rows, weighted: None };
+        let layout = Accumulators::new(0).prepare(&incoming).expect("room");
+        (layout.class_count, layout.columns.len())
+    };
+    assert_eq!(layout_of(&[1_000_000], 9), (1, 1));
+    assert_eq!(layout_of(&[1_000_000, 100_000_000, 2_500_000], 9), (1, 2));
+    // Large multiples of the unit, or many rows, leave no room.
+    assert_eq!(layout_of(&[1_000_000, 1_000_001], 9), (2, 1));
+    assert_eq!(layout_of(&[1_000_000, 2_000_000], 1 << 27), (2, 1));
+}
+
+#[test]
 fn the_largest_weights_do_not_wrap() {
     let mut accumulators = Accumulators::new(0);
     let largest = hadal_types::Weight::MILLIONTHS_MAX;
-    accumulators.prepare(&AccumulatorInput { classes: &[largest], sums: &[] }).expect("room");
+    let incoming =
+        AccumulatorInput { classes: &[largest], sums: &[], rows: 1 << 40, weighted: None };
+    accumulators.prepare(&incoming).expect("room");
     accumulators.numbers_mut(1)[ALL_ROWS] = 1 << 40;
     let count = accumulators.count(0);
     assert_eq!((count.rows(), count.weight_squares()), (1 << 40, i128::MAX));

@@ -4,7 +4,7 @@ use hadal_types::limits::GROUPS_MAX;
 use proptest::prelude::*;
 
 use super::*;
-use crate::groups::accumulators::{AccumulatorColumn, SumInput};
+use crate::groups::accumulators::layout::{AccumulatorColumn, SumInput};
 
 const MEASURES: usize = 2;
 
@@ -36,6 +36,11 @@ impl Block {
         self.scales.iter().enumerate().filter_map(sum).collect()
     }
 
+    fn incoming<'i>(&'i self, sums: &'i [SumInput]) -> AccumulatorInput<'i> {
+        let rows = self.rows.len() as u64;
+        AccumulatorInput { classes: &self.classes, sums, rows, weighted: None }
+    }
+
     fn key(&self, row: usize) -> Vec<Value> {
         let int = self.ints.get(self.rows[row].0 % (self.ints.len() + 1)).copied();
         let first = match int {
@@ -61,14 +66,17 @@ impl Block {
     ) {
         let width = layout.columns.len();
         for (row, (_, class, value)) in self.rows.iter().enumerate() {
-            let class = layout.classes[class % self.classes.len()];
-            let start = (place_of(row) * layout.class_count + class) * width;
+            let incoming = class % self.classes.len();
+            let start = (place_of(row) * layout.class_count + layout.classes[incoming]) * width;
             for (number, column) in numbers[start..start + width].iter_mut().zip(&layout.columns) {
+                let factor = column.factors().get(incoming).copied().unwrap_or(0);
                 *number += match column {
                     AccumulatorColumn::Nothing => 0,
-                    AccumulatorColumn::Count(0) => 1,
-                    AccumulatorColumn::Count(_) => i64::from(value.is_some()),
-                    AccumulatorColumn::Sum { factor, .. } => value.unwrap_or(0) * factor,
+                    AccumulatorColumn::Count { valid, .. }
+                    | AccumulatorColumn::Squares { valid, .. } => {
+                        i64::from(*valid == 0 || value.is_some()) * factor
+                    }
+                    AccumulatorColumn::Sum { .. } => value.unwrap_or(0) * factor,
                 };
             }
         }
@@ -83,7 +91,7 @@ impl Block {
             })
             .collect();
         let sums = self.sums();
-        let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
+        let incoming = self.incoming(&sums);
         let added = groups.add_accumulators(&incoming, |layout, numbers| {
             self.add(layout, &|row| group_indexes[row] as usize, numbers);
         });
@@ -92,7 +100,7 @@ impl Block {
 
     fn defer(&self, groups: &mut Groups) {
         let sums = self.sums();
-        let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
+        let incoming = self.incoming(&sums);
         if self.key_count > 1 {
             // Each row has an entry of its own; several rows may be of one group.
             let mut keys = vec![Vec::new(); self.key_count];
