@@ -58,7 +58,7 @@ impl Frontend {
             documents.retain(is_stored);
             documents.extend(files.dashboards.into_iter().map(|file| StoredDocument {
                 version: 0,
-                value: file.dashboard.summary(),
+                value: file.dashboard.summary().clone(),
                 file: Some(file.file),
             }));
             documents.sort_by(|one, other| one.value.name().cmp(other.value.name()));
