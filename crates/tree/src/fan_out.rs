@@ -227,9 +227,8 @@ impl FanOut {
         }
         let waiting = children.iter().zip(&round.waiting).filter(|(_, waits)| waits.is_some());
         let leaves = waiting.flat_map(|(child, _)| &child.leaves);
-        let silent = leaves.flat_map(|leaf| {
-            self.unanswered(leaf, LeafOutcome::Late, round.query, round.micros()).leaves
-        });
+        let silent = leaves
+            .map(|leaf| self.unanswered(leaf, LeafOutcome::Late, round.query, round.micros()));
         shown.show(merged, silent.collect());
     }
 
