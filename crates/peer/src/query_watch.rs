@@ -39,6 +39,8 @@ struct Part {
     /// Rows that were scanned and are not in `covered` yet.
     rows_scanned: Arc<AtomicU64>,
     partial: Option<Partial>,
+    /// Bytes of the partial.
+    bytes: usize,
     /// Threads scan the leaves: the round in which the partial began, and the coverage of each leaf
     /// without it.
     scan: Option<(u64, Vec<Coverage>)>,
@@ -123,6 +125,24 @@ impl QueryWatch {
     }
 }
 
+impl Shown {
+    /// Shows a part, without its partial if all together would be too large by now.
+    fn insert(&self, id: u64, mut part: Part) {
+        let mut parts = self.parts.lock();
+        if part.bytes > room_beside(&parts, id) {
+            (part.partial, part.bytes) = (None, 0);
+        }
+        parts.insert(id, part);
+    }
+}
+
+/// Bytes that the partial of part `id` may have.
+fn room_beside(parts: &BTreeMap<u64, Part>, id: u64) -> usize {
+    let others = parts.iter().filter(|(other, _)| **other != id);
+    let used = others.fold(0usize, |used, (_, part)| used.saturating_add(part.bytes));
+    WATCHED_PARTIAL_BYTES_MAX.saturating_sub(used)
+}
+
 fn without_rows(mut coverage: Coverage) -> Coverage {
     coverage.rows_scanned = 0;
     coverage.leaves.iter_mut().for_each(|leaf| leaf.rows_scanned = 0);
@@ -167,16 +187,19 @@ impl WatchedPart {
     }
 
     /// Shows the merged answers of some leaves in place of what was shown, and the coverage of each
-    /// leaf that has not answered. A coverage there that has no leaf adds its losses.
+    /// leaf that has not answered. A coverage there that has no leaf adds its losses. Shows only
+    /// the coverage if all that is shown of the query would be too large.
     pub fn show(&self, merged: &Partial, silent: Vec<Coverage>) {
         let Some((shared, id)) = &self.shared else { return };
+        let partial = merged.copy(room_beside(&shared.parts.lock(), *id));
         let part = Part {
             covered: vec![merged.coverage.clone()],
             silent,
-            partial: merged.copy(WATCHED_PARTIAL_BYTES_MAX),
+            bytes: partial.as_ref().map_or(0, Partial::bytes),
+            partial,
             ..Part::default()
         };
-        shared.parts.lock().insert(*id, part);
+        shared.insert(*id, part);
     }
 
     /// Shows that threads begin to scan leaves, with the coverage of each. Their scanned rows are
@@ -202,18 +225,23 @@ impl WatchedPart {
     }
 
     /// Adds what one thread has scanned to what other threads have added in this round: its
-    /// partial, and its rows of each leaf of [`Self::begin_scan`]. Nothing if the partial is too
-    /// large.
+    /// partial, and its rows of each leaf of [`Self::begin_scan`]. Nothing if all that is shown of
+    /// the query would be too large.
     pub fn add(&self, round: u64, partial: &Partial, rows: impl Iterator<Item = u64>) {
         let Some((shared, id)) = &self.shared else { return };
-        let Some(copy) = partial.copy(WATCHED_PARTIAL_BYTES_MAX) else { return };
+        let room = room_beside(&shared.parts.lock(), *id);
+        let Some(copy) = partial.copy(room) else { return };
         let mut parts = shared.parts.lock();
+        let room = room_beside(&parts, *id);
         let Some(part) = parts.get_mut(id) else { return };
         let Some((last, leaves)) = &mut part.scan else { return };
         if *last != round {
             *last = round;
             part.covered.clone_from(leaves);
-            part.partial = None;
+            (part.partial, part.bytes) = (None, 0);
+        }
+        if part.bytes.saturating_add(copy.bytes()) > room {
+            return;
         }
         for (coverage, rows) in part.covered.iter_mut().zip(rows) {
             coverage.rows_scanned += rows;
@@ -223,6 +251,8 @@ impl WatchedPart {
             Some(all) => all.merge(copy),
             None => part.partial = Some(copy),
         }
+        // Less than the sum, where both have the same groups.
+        part.bytes = part.partial.as_ref().map_or(0, Partial::bytes);
     }
 }
 

@@ -52,10 +52,7 @@ fn a_leaf_counts_once_though_two_holders_show_its_rows() {
     let watch = QueryWatch::new();
     let (scan, merged) = (watch.part(), watch.part());
     scan.begin_scan(vec![covered("b", LeafOutcome::Late, 10)]);
-    merged.show(
-        &Partial::empty(&query()),
-        vec![silent("a"), silent("b")],
-    );
+    merged.show(&Partial::empty(&query()), vec![silent("a"), silent("b")]);
     let (progress, shown) = watch.collect(&query(), 10);
     assert_eq!((progress.leaves_asked, progress.leaves_answered), (2, 0));
     assert_eq!((progress.rows_scanned, progress.rows_expected), (10, 200));
@@ -133,29 +130,60 @@ fn copies_reserve_memory_and_large_ones_are_left_out() {
     assert_eq!(pool.reserved(), bytes);
 }
 
+/// A partial with this many groups of a kilobyte each.
+fn large(first: usize, groups: usize) -> (Query, Partial) {
+    let table = TableName::new("t").expect("a name");
+    let key = Expr::Leaf(RowInput::Time);
+    let kind = QueryKind::Groups { keys: vec![key], measures: Vec::new() };
+    let query = Query { deadline: Duration::from_secs(1), ..Query::new(table, kind) };
+    let mut partial = Partial::empty(&query);
+    let PartialBody::Groups(all) = &mut partial.body else { panic!("groups") };
+    for group in first..first + groups {
+        all.add_row(&[Value::string(&format!("{group:01000}"))], &[], Weight::ONE);
+    }
+    (query, partial)
+}
+
+/// As many groups of a kilobyte as are shown at most, or some more.
+const GROUPS_MAX: usize = WATCHED_PARTIAL_BYTES_MAX / 1_000;
+
 #[test]
 fn of_a_large_partial_only_the_progress_is_shown() {
-    let groups = |count: usize| {
-        let table = TableName::new("t").expect("a name");
-        let key = Expr::Leaf(RowInput::Time);
-        let kind = QueryKind::Groups { keys: vec![key], measures: Vec::new() };
-        let query = Query { deadline: Duration::from_secs(1), ..Query::new(table, kind) };
-        let mut partial = Partial::empty(&query);
-        let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups") };
-        for group in 0..count {
-            groups.add_row(&[Value::string(&format!("{group:01000}"))], &[], Weight::ONE);
-        }
+    let shown = |count: usize| {
+        let (query, mut partial) = large(0, count);
         partial.coverage = covered("a", LeafOutcome::Answered, 100);
         let watch = QueryWatch::new();
         let part = watch.part();
         part.show(&partial, Vec::new());
         watch.collect(&query, 0)
     };
-    let most = WATCHED_PARTIAL_BYTES_MAX / 1_000;
-    let (progress, shown) = groups(most / 2);
-    assert_eq!((progress.rows_scanned, shown.is_some()), (100, true));
-    let (progress, shown) = groups(most + 1);
-    assert_eq!((progress.rows_scanned, shown.is_some()), (100, false));
+    let (progress, partial) = shown(GROUPS_MAX / 2);
+    assert_eq!((progress.rows_scanned, partial.is_some()), (100, true));
+    let (progress, partial) = shown(GROUPS_MAX + 1);
+    assert_eq!((progress.rows_scanned, partial.is_some()), (100, false));
+}
+
+#[test]
+fn all_threads_and_leaves_of_a_query_have_one_bound() {
+    let watch = QueryWatch::new();
+    let (scan, other) = (watch.part(), watch.part());
+    scan.begin_scan(vec![covered("a", LeafOutcome::Late, 0)]);
+    let count = GROUPS_MAX / 4;
+    let threads = || (0..6).map(|thread| large(thread * count, count).1);
+    for partial in threads() {
+        scan.add(1, &partial, [10].into_iter());
+    }
+    let (query, mut partial) = large(0, GROUPS_MAX / 2);
+    let rows_shown = || watch.collect(&query, 0).1.map(|shown| shown.coverage.rows_scanned);
+    let of_threads = rows_shown().expect("some threads");
+    assert!((10..60).contains(&of_threads), "{of_threads}");
+    partial.coverage = covered("b", LeafOutcome::Answered, 100);
+    other.show(&partial, Vec::new());
+    assert_eq!(rows_shown(), Some(of_threads), "there is no room for the other leaf");
+    // Threads with the same groups need less than the sum.
+    let (_, partial) = large(0, count);
+    (0..6).for_each(|_| scan.add(2, &partial, [10].into_iter()));
+    assert_eq!(rows_shown(), Some(60));
 }
 
 #[test]
