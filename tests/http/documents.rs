@@ -172,16 +172,17 @@ fn an_answer_that_cannot_be_frozen_is_refused() {
 #[test]
 fn a_dashboard_of_a_file_is_read_only_and_hides_a_stored_one() {
     let value = json!({ "name": "Service health", "description": "kept in git", "tiles": tiles() });
-    let dashboard = Document::from_json(DocumentKind::Dashboard, &value.to_string()).expect("a dashboard");
-    let files: Arc<Mutex<DashboardFiles>> = Arc::default();
+    let dashboard = Document::from_json(DocumentKind::Dashboard, &value.to_string());
+    let dashboard = dashboard.expect("a dashboard");
+    let files: Arc<Mutex<Arc<DashboardFiles>>> = Arc::default();
     let config =
         FrontendConfig { dashboard_files: Arc::clone(&files), ..FrontendConfig::default() };
     let server = Server::with_frontend(memory_backend(None), config);
     put(&server, DASHBOARD, &json!({ "description": "stored", "tiles": [] })).ok();
-    *files.lock() = DashboardFiles {
+    *files.lock() = Arc::new(DashboardFiles {
         dashboards: vec![DashboardFile { file: "health.json".to_owned(), dashboard }],
         problems: vec!["broken.json: this is no JSON".to_owned()],
-    };
+    });
     let list = server.get("/v1/dashboards").ok();
     assert_eq!(list["dashboards"].as_array().map(Vec::len), Some(1));
     assert_eq!(list["dashboards"][0]["file"], "health.json");
@@ -191,6 +192,6 @@ fn a_dashboard_of_a_file_is_read_only_and_hides_a_stored_one() {
     let refused = put(&server, DASHBOARD, &json!({ "tiles": [] })).problem(403, "forbidden");
     assert!(refused["detail"].as_str().is_some_and(|text| text.contains("health.json")));
     server.request("DELETE", DASHBOARD).send().problem(403, "forbidden");
-    *files.lock() = DashboardFiles::default();
+    *files.lock() = Arc::default();
     assert_eq!(server.get(DASHBOARD).ok()["dashboard"]["description"], "stored");
 }
