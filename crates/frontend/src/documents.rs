@@ -82,6 +82,9 @@ impl Frontend {
             let (file, value) = (Some(file.clone()), dashboard.clone());
             return Ok(StoredDocument { version: 0, file, value });
         }
+        if !Document::is_name(name) {
+            return Err(unknown(kind, name));
+        }
         let stored = self.backend.definitions.document(kind, name).await;
         let stored = stored.map_err(|error| FrontendError::from(&error))?;
         stored.map(StoredDocument::from).ok_or_else(|| unknown(kind, name))
@@ -118,6 +121,9 @@ impl Frontend {
     ) -> Result<(), FrontendError> {
         principal.require(Permission::Save)?;
         self.refuse_file(kind, name)?;
+        if !Document::is_name(name) {
+            return Err(unknown(kind, name));
+        }
         let removed = self.backend.definitions.remove_document(kind, name, based_on).await;
         match removed.map_err(|error| FrontendError::from(&error))? {
             true => Ok(()),

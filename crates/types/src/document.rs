@@ -1,7 +1,7 @@
 //! What people save beside the rows: dashboards, saved views and frozen answers.
 //!
-//! A document is a name and a JSON object, which is kept as text: numbers of frozen answers have all
-//! the digits that the answers had. The page draws it, so its meaning is the page's
+//! A document is a name and a JSON object, which is kept as text: numbers of frozen answers have
+//! all the digits that the answers had. The page draws it, so its meaning is the page's
 //! (docs/page.md, docs/dashboards.md). Its shape is checked here, so that whatever is stored can
 //! be drawn, and so that a mistake in a file is reported with its place.
 
@@ -159,6 +159,12 @@ impl Document {
         let summary = DocumentSummary::of(&fields);
         check_name(summary.name())?;
         Ok(Self { kind, text: serde_json::from_str(text).map_err(no_json)?, summary })
+    }
+
+    /// Whether a document may have this name.
+    #[must_use]
+    pub fn is_name(name: &str) -> bool {
+        name.len() <= DOCUMENT_NAME_BYTES_MAX && check_name(name).is_ok()
     }
 
     /// The kind.
