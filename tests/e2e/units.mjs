@@ -21,6 +21,8 @@ export const tests = [
           await page.getByTestId("view").getByText(/250 ms/).first().waitFor();
         }
         await picture(page, "units");
+        // The table's settings have the unit, and so do other browsers.
+        await page.waitForFunction(() => localStorage.getItem("hadal-units:timed") === null);
         await page.reload();
         await settled(page);
         await page.getByTestId("view").getByText(/250 ms/).first().waitFor();

@@ -117,6 +117,26 @@ fn an_answer_is_frozen_as_it_was() {
     server.request("DELETE", &path).send().problem(404, "unknown-document");
 }
 
+/// Of doubles with up to 17 digits, some are other ones when they were read as quickly as possible.
+#[test]
+fn numbers_of_a_frozen_answer_keep_their_digits() {
+    let server = Server::start();
+    let roots: Vec<_> = (1..=200).map(|n| format!("{{\"a\": {}}}", f64::from(n).sqrt())).collect();
+    server.request("POST", "/v1/log/t").body(roots.join("\n")).send().ok();
+    let request = "{\"sql\": \"SELECT a FROM t WHERE a > 1.4142135623730951 LIMIT 200\"}";
+    let answer = server.request("POST", "/v1/query").body(request).send().text();
+    let rows = answer.split("\"rows\":").nth(1).and_then(|rest| rest.split("]]").next());
+    let rows = rows.expect("rows");
+    assert!(rows.contains("1.7320508075688772"), "{rows}");
+    let body = format!("{{\"query\": \"\", \"requests\": [{request}]}}");
+    let frozen = server.request("POST", "/v1/snapshots").body(body).send();
+    assert!(frozen.text().contains(rows), "{rows} is not in {}", frozen.text());
+    let name = frozen.ok()["snapshot"]["name"].as_str().expect("a name").to_owned();
+    let read = server.get(&format!("/v1/snapshots/{name}")).text();
+    assert!(read.contains(rows), "{rows} is not in {read}");
+    assert!(read.contains(request), "{request} is not in {read}");
+}
+
 #[test]
 fn an_answer_that_cannot_be_frozen_is_refused() {
     let server = Server::start();
@@ -152,16 +172,17 @@ fn an_answer_that_cannot_be_frozen_is_refused() {
 #[test]
 fn a_dashboard_of_a_file_is_read_only_and_hides_a_stored_one() {
     let value = json!({ "name": "Service health", "description": "kept in git", "tiles": tiles() });
-    let dashboard = Document::from_value(DocumentKind::Dashboard, value).expect("a dashboard");
-    let files: Arc<Mutex<DashboardFiles>> = Arc::default();
+    let dashboard = Document::from_json(DocumentKind::Dashboard, &value.to_string());
+    let dashboard = dashboard.expect("a dashboard");
+    let files: Arc<Mutex<Arc<DashboardFiles>>> = Arc::default();
     let config =
         FrontendConfig { dashboard_files: Arc::clone(&files), ..FrontendConfig::default() };
     let server = Server::with_frontend(memory_backend(None), config);
     put(&server, DASHBOARD, &json!({ "description": "stored", "tiles": [] })).ok();
-    *files.lock() = DashboardFiles {
+    *files.lock() = Arc::new(DashboardFiles {
         dashboards: vec![DashboardFile { file: "health.json".to_owned(), dashboard }],
         problems: vec!["broken.json: this is no JSON".to_owned()],
-    };
+    });
     let list = server.get("/v1/dashboards").ok();
     assert_eq!(list["dashboards"].as_array().map(Vec::len), Some(1));
     assert_eq!(list["dashboards"][0]["file"], "health.json");
@@ -171,6 +192,6 @@ fn a_dashboard_of_a_file_is_read_only_and_hides_a_stored_one() {
     let refused = put(&server, DASHBOARD, &json!({ "tiles": [] })).problem(403, "forbidden");
     assert!(refused["detail"].as_str().is_some_and(|text| text.contains("health.json")));
     server.request("DELETE", DASHBOARD).send().problem(403, "forbidden");
-    *files.lock() = DashboardFiles::default();
+    *files.lock() = Arc::default();
     assert_eq!(server.get(DASHBOARD).ok()["dashboard"]["description"], "stored");
 }

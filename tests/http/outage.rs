@@ -9,7 +9,8 @@ use hadal_definitions::{
     Revocation, StoreFuture, Versioned,
 };
 use hadal_frontend::Backend;
-use hadal_types::{BatchId, LeafName, TableName, TableSettings};
+use hadal_types::limits::DOCUMENT_NAME_BYTES_MAX;
+use hadal_types::{BatchId, Document, DocumentKind, LeafName, TableName, TableSettings};
 use serde_json::json;
 
 use crate::server::{Server, memory_backend, no_definitions};
@@ -73,6 +74,27 @@ impl DefinitionStore for Member {
         based_on: Option<i64>,
     ) -> StoreFuture<'a, bool> {
         self.ask(self.store().remove_table_settings(table, based_on))
+    }
+
+    fn remove_function<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
+        self.ask(DefinitionStore::remove_function(self.store(), name))
+    }
+
+    fn document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+    ) -> StoreFuture<'a, Option<Versioned<Document>>> {
+        self.ask(DefinitionStore::document(self.store(), kind, name))
+    }
+
+    fn remove_document<'a>(
+        &'a self,
+        kind: DocumentKind,
+        name: &'a str,
+        based_on: Option<i64>,
+    ) -> StoreFuture<'a, bool> {
+        self.ask(DefinitionStore::remove_document(self.store(), kind, name, based_on))
     }
 
     fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, Revocation> {
@@ -158,6 +180,31 @@ fn rows_and_queries_go_on_and_changes_fail_by_name() {
     // The table that began meanwhile gets its settings with the next rows.
     scene.server.log("new", ROW);
     assert!(scene.server.get("/v1/tables/new/settings").ok()["version"].as_i64() > Some(0));
+}
+
+/// PostgreSQL refuses a text with a null character, so no store is asked for such a name.
+#[test]
+fn names_that_nothing_can_have_are_unknown_whatever_the_store_says() {
+    let scene = Scene::new();
+    scene.set_away(true);
+    scene.server.get("/v1/views/v").problem(503, "unavailable");
+    let long = "x".repeat(DOCUMENT_NAME_BYTES_MAX + 1);
+    for name in ["%00", "a%0A", "%20a", "a%2Fb", &long] {
+        for kind in ["dashboards", "views", "snapshots"] {
+            let path = format!("/v1/{kind}/{name}");
+            scene.server.get(&path).problem(404, "unknown-document");
+            scene.server.request("DELETE", &path).send().problem(404, "unknown-document");
+        }
+        let path = format!("/v1/functions/{name}");
+        scene.server.get(&path).problem(404, "unknown-function");
+        scene.server.request("DELETE", &path).send().problem(404, "unknown-function");
+        for path in ["", "/columns", "/settings", "/blocks"] {
+            let path = format!("/v1/tables/{name}{path}");
+            scene.server.get(&path).problem(404, "unknown-table");
+        }
+        let path = format!("/v1/tables/{name}/settings");
+        scene.server.request("DELETE", &path).send().problem(404, "unknown-table");
+    }
 }
 
 #[test]

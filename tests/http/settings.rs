@@ -33,6 +33,7 @@ fn a_table_without_settings_has_the_defaults() {
             "cold_after": "none", "cold_after_seconds": null,
             "sample_after": "none", "sample_after_seconds": null, "sample_by": [],
             "sample_keep": "1/10", "sample_key": null, "sample_least": 1, "storage": "memory",
+            "units": {},
         })
     );
     assert_eq!((&answer["exists"], &answer["rows"]), (&json!(true), &json!(1)));
@@ -208,6 +209,8 @@ fn what_cannot_be_is_refused_by_its_name() {
         (json!({ "sample_key": "a", "sample_by": ["b"] }), "sample_key"),
         (json!({ "sample_key": "a", "sample_least": 2 }), "sample_key"),
         (json!({ "sample_least": 0 }), "sample_least"),
+        (json!({ "units": { "a": "meters" } }), "units"),
+        (json!({ "units": ["a"] }), "units"),
         (json!([]), "settings"),
     ] {
         let problem = put(&server, 0, &settings).problem(400, "bad-settings");
@@ -219,6 +222,22 @@ fn what_cannot_be_is_refused_by_its_name() {
     server.request("DELETE", &format!("{PATH}?version=x")).send().problem(400, "bad-request");
     server.get("/v1/tables/a%20b/settings").problem(404, "unknown-table");
     assert_eq!(server.get(PATH).ok()["version"], 0);
+}
+
+#[test]
+fn columns_have_the_units_that_were_set() {
+    let server = Server::start();
+    server.log("t", NEW);
+    let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
+    let units = json!({ "size": "bytes", "took": "per second" });
+    let answer = put(&server, version, &json!({ "units": units })).ok();
+    assert_eq!((&answer["settings"]["units"], &answer["effective"]["units"]), (&units, &units));
+    assert_eq!(server.get(PATH).ok()["settings"], json!({ "units": units }));
+    // A change that is based on an older version is refused, as of any setting.
+    put(&server, version, &json!({ "units": {} })).problem(409, "settings-conflict");
+    let version = answer["version"].as_i64().expect("a version");
+    let answer = put(&server, version, &json!({ "units": {} })).ok();
+    assert_eq!((&answer["settings"], &answer["effective"]["units"]), (&json!({}), &json!({})));
 }
 
 #[test]

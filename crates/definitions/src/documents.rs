@@ -68,7 +68,7 @@ impl Definitions {
         document: &Document,
     ) -> Result<i64, DefinitionsError> {
         let failed = |error| self.failed("change", error);
-        let (kind, name, body) = (document.kind(), document.name(), document.to_json());
+        let (kind, name, body) = (document.kind(), document.name(), document.json().get());
         let mut change = self.pool().begin().await.map_err(failed)?;
         let version = next_version(&mut change).await.map_err(failed)?;
         let current = current_version(&mut change, kind, name).await.map_err(failed)?;

@@ -9,8 +9,8 @@ mod versions;
 use hadal_definitions::{Definitions, DefinitionsError, Location, Revocation, Versioned};
 use hadal_types::limits::REVOCATIONS_LISTED_MAX;
 use hadal_types::{
-    AgeLimit, BatchId, ColumnName, LeafName, Micros, SampleFactor, TableName, TableSettings,
-    TableStorage,
+    AgeLimit, BatchId, ColumnName, ColumnUnit, LeafName, Micros, SampleFactor, TableName,
+    TableSettings, TableStorage,
 };
 use tokio::runtime::Runtime;
 
@@ -58,6 +58,7 @@ fn all_settings() -> TableSettings {
         sample_least: Some(3),
         storage: Some(TableStorage::Mmap),
         time_column: Some(ColumnName::new("zeit ä'\"").expect("a name")),
+        units: Some([(ColumnName::new("zeit ä'\"").expect("a name"), ColumnUnit::Share)].into()),
     }
 }
 

@@ -13,6 +13,7 @@ mod evidence;
 mod pairs;
 mod ranges;
 pub(crate) mod ranking;
+mod redundancy;
 pub(crate) mod request;
 
 use std::collections::BTreeSet;
@@ -32,6 +33,7 @@ use crate::contrast::columns::ContrastColumn;
 use crate::contrast::evidence::Rows;
 use crate::contrast::pairs::PAIRED_MAX;
 use crate::contrast::ranking::{Candidate, Difference, findings};
+use crate::contrast::redundancy::merged;
 use crate::contrast::request::ContrastRequest;
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
@@ -121,7 +123,7 @@ impl Asking<'_> {
         warnings.extend(noted);
         Ok(Contrast {
             events: all.map(|rows| rows.events),
-            findings: findings(candidates, tried, limit),
+            findings: merged(findings(candidates, tried), limit),
             columns: columns.into_iter().map(|column| column.name).collect(),
             tried,
             coverage: coverage.unwrap_or_default(),

@@ -1,10 +1,12 @@
 //! Dashboards, saved views and frozen answers: to save, list and remove them. Dashboards may also
 //! be files, which are read only.
 
+use std::sync::Arc;
+
 use hadal_definitions::Versioned;
 use hadal_types::{Document, DocumentError, DocumentKind, DocumentSummary};
 
-use crate::dashboard_files::DashboardFile;
+use crate::dashboard_files::{DashboardFile, DashboardFiles};
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
@@ -51,18 +53,15 @@ impl Frontend {
         let mut documents: Vec<_> = stored.into_iter().map(StoredDocument::from).collect();
         let mut problems = Vec::new();
         if kind == DocumentKind::Dashboard {
-            let files = self.config.dashboard_files.lock().clone();
-            let is_stored = |one: &StoredDocument<DocumentSummary>| {
-                files.dashboards.iter().all(|file| file.dashboard.name() != one.value.name())
-            };
-            documents.retain(is_stored);
-            documents.extend(files.dashboards.into_iter().map(|file| StoredDocument {
+            let files = self.dashboard_files();
+            documents.retain(|stored| files.named(stored.value.name()).is_none());
+            documents.extend(files.dashboards.iter().map(|file| StoredDocument {
                 version: 0,
-                value: file.dashboard.summary(),
-                file: Some(file.file),
+                value: file.dashboard.summary().clone(),
+                file: Some(file.file.clone()),
             }));
             documents.sort_by(|one, other| one.value.name().cmp(other.value.name()));
-            problems = files.problems;
+            problems.clone_from(&files.problems);
         }
         Ok(DocumentList { documents, problems })
     }
@@ -78,8 +77,13 @@ impl Frontend {
         name: &str,
     ) -> Result<StoredDocument<Document>, FrontendError> {
         principal.require(Permission::Query)?;
-        if let Some(DashboardFile { file, dashboard }) = self.dashboard_file(kind, name) {
-            return Ok(StoredDocument { version: 0, file: Some(file), value: dashboard });
+        if let Some(file) = dashboard_file(&self.dashboard_files(), kind, name) {
+            let DashboardFile { file, dashboard } = file;
+            let (file, value) = (Some(file.clone()), dashboard.clone());
+            return Ok(StoredDocument { version: 0, file, value });
+        }
+        if !Document::is_name(name) {
+            return Err(unknown(kind, name));
         }
         let stored = self.backend.definitions.document(kind, name).await;
         let stored = stored.map_err(|error| FrontendError::from(&error))?;
@@ -117,6 +121,9 @@ impl Frontend {
     ) -> Result<(), FrontendError> {
         principal.require(Permission::Save)?;
         self.refuse_file(kind, name)?;
+        if !Document::is_name(name) {
+            return Err(unknown(kind, name));
+        }
         let removed = self.backend.definitions.remove_document(kind, name, based_on).await;
         match removed.map_err(|error| FrontendError::from(&error))? {
             true => Ok(()),
@@ -132,21 +139,26 @@ impl Frontend {
         Ok(crate::batch_id::random_id()?.to_string())
     }
 
-    fn dashboard_file(&self, kind: DocumentKind, name: &str) -> Option<DashboardFile> {
-        let files = self.config.dashboard_files.lock();
-        let mut named = files
-            .dashboards
-            .iter()
-            .filter(|file| kind == DocumentKind::Dashboard && file.dashboard.name() == name);
-        named.next().cloned()
+    /// The dashboards of files as they are now.
+    fn dashboard_files(&self) -> Arc<DashboardFiles> {
+        Arc::clone(&self.config.dashboard_files.lock())
     }
 
     fn refuse_file(&self, kind: DocumentKind, name: &str) -> Result<(), FrontendError> {
-        let Some(file) = self.dashboard_file(kind, name) else { return Ok(()) };
+        let files = self.dashboard_files();
+        let Some(file) = dashboard_file(&files, kind, name) else { return Ok(()) };
         let detail = format!("dashboard {name} is the file {} of --dashboards", file.file);
         let refused = FrontendError::new(ErrorKind::Forbidden, detail);
         Err(refused.hint("change the file, or save the dashboard under another name"))
     }
+}
+
+fn dashboard_file<'f>(
+    files: &'f DashboardFiles,
+    kind: DocumentKind,
+    name: &str,
+) -> Option<&'f DashboardFile> {
+    files.named(name).filter(|_| kind == DocumentKind::Dashboard)
 }
 
 fn unknown(kind: DocumentKind, name: &str) -> FrontendError {

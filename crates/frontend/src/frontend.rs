@@ -44,8 +44,8 @@ pub struct FrontendConfig {
     pub keeps_self_tables: bool,
     /// Makes user functions of their definitions; `None` if they are off.
     pub functions: Option<Arc<dyn FunctionHost>>,
-    /// The dashboards of files, written by the task that reads them.
-    pub dashboard_files: Arc<Mutex<DashboardFiles>>,
+    /// The dashboards of files, replaced by the task that reads them.
+    pub dashboard_files: Arc<Mutex<Arc<DashboardFiles>>>,
 }
 
 impl Default for FrontendConfig {

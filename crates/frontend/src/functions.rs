@@ -37,6 +37,9 @@ impl Frontend {
         principal: &Principal,
         name: &str,
     ) -> Result<Versioned<FunctionDefinition>, FrontendError> {
+        if !FunctionDefinition::is_name(name) {
+            return Err(unknown(name));
+        }
         let functions = self.functions(principal).await?.into_iter();
         let mut named = functions.filter(|function| function.value.name == name);
         named.next().ok_or_else(|| unknown(name))
@@ -81,6 +84,9 @@ impl Frontend {
         name: &str,
     ) -> Result<(), FrontendError> {
         principal.require(Permission::Functions)?;
+        if !FunctionDefinition::is_name(name) {
+            return Err(unknown(name));
+        }
         let removed = self.backend.definitions.remove_function(name).await;
         match removed.map_err(|error| FrontendError::from(&error))? {
             true => Ok(()),

@@ -32,15 +32,18 @@ struct Shown {
 /// What one holder shows.
 #[derive(Debug, Default)]
 struct Part {
-    /// Leaves whose rows are in the partial.
-    leaves: Vec<LeafCoverage>,
-    /// Leaves that have not answered the holder.
-    silent: Vec<LeafCoverage>,
-    /// Rows that were scanned and are not in `leaves` yet.
+    /// The coverage of the leaves whose rows are in the partial.
+    covered: Vec<Coverage>,
+    /// The coverage of each leaf that has not answered the holder.
+    silent: Vec<Coverage>,
+    /// Rows that were scanned and are not in `covered` yet.
     rows_scanned: Arc<AtomicU64>,
     partial: Option<Partial>,
-    /// Threads scan the leaves: the round in which the partial began, and the leaves without it.
-    scan: Option<(u64, Vec<LeafCoverage>)>,
+    /// Bytes of the partial.
+    bytes: usize,
+    /// Threads scan the leaves: the round in which the partial began, and the coverage of each leaf
+    /// without it.
+    scan: Option<(u64, Vec<Coverage>)>,
 }
 
 /// The place of one holder, empty until it shows something. Dropping it takes the part back.
@@ -96,26 +99,25 @@ impl QueryWatch {
         let Some(shared) = &self.0 else { return (progress, None) };
         let parts = shared.parts.lock();
         let mut parts: Vec<&Part> = parts.values().collect();
-        parts.sort_by_key(|part| Reverse(part.leaves.len()));
+        parts.sort_by_key(|part| Reverse(part.leaves().count()));
         let mut counted: HashSet<&LeafName> = HashSet::new();
         for part in &parts {
-            if part.leaves.iter().any(|leaf| counted.contains(&leaf.name)) {
+            if part.leaves().any(|leaf| counted.contains(&leaf.name)) {
                 continue;
             }
-            counted.extend(part.leaves.iter().map(|leaf| &leaf.name));
-            let coverage = coverage_of(&part.leaves);
+            counted.extend(part.leaves().map(|leaf| &leaf.name));
+            let coverage = part.coverage();
             progress.add(&coverage, part.rows_scanned.load(Ordering::Relaxed));
             match part.partial.as_ref().and_then(|it| it.copy(WATCHED_PARTIAL_BYTES_MAX)) {
                 Some(partial) => merged.merge(Partial { coverage, ..partial }),
                 // The rows are not in the partial.
-                None => merged.coverage.merge(coverage_of(&part.without_rows())),
+                None => merged.coverage.merge(without_rows(coverage)),
             }
         }
-        for leaf in parts.iter().flat_map(|part| &part.silent) {
-            if counted.insert(&leaf.name) {
-                let coverage = Coverage::of_leaf(leaf.clone(), false);
-                progress.add(&coverage, 0);
-                merged.coverage.merge(coverage);
+        for coverage in parts.iter().flat_map(|part| &part.silent) {
+            if coverage.leaves.iter().all(|leaf| counted.insert(&leaf.name)) {
+                progress.add(coverage, 0);
+                merged.coverage.merge(coverage.clone());
             }
         }
         let is_answer = merged.coverage.rows_scanned > rows_min && merged.errors.is_empty();
@@ -123,10 +125,28 @@ impl QueryWatch {
     }
 }
 
-fn coverage_of(leaves: &[LeafCoverage]) -> Coverage {
-    let mut all = Coverage::default();
-    leaves.iter().for_each(|leaf| all.merge(Coverage::of_leaf(leaf.clone(), true)));
-    all
+impl Shown {
+    /// Shows a part, without its partial if all together would be too large by now.
+    fn insert(&self, id: u64, mut part: Part) {
+        let mut parts = self.parts.lock();
+        if part.bytes > room_beside(&parts, id) {
+            (part.partial, part.bytes) = (None, 0);
+        }
+        parts.insert(id, part);
+    }
+}
+
+/// Bytes that the partial of part `id` may have.
+fn room_beside(parts: &BTreeMap<u64, Part>, id: u64) -> usize {
+    let others = parts.iter().filter(|(other, _)| **other != id);
+    let used = others.fold(0usize, |used, (_, part)| used.saturating_add(part.bytes));
+    WATCHED_PARTIAL_BYTES_MAX.saturating_sub(used)
+}
+
+fn without_rows(mut coverage: Coverage) -> Coverage {
+    coverage.rows_scanned = 0;
+    coverage.leaves.iter_mut().for_each(|leaf| leaf.rows_scanned = 0);
+    coverage
 }
 
 impl QueryProgress {
@@ -141,9 +161,15 @@ impl QueryProgress {
 }
 
 impl Part {
-    fn without_rows(&self) -> Vec<LeafCoverage> {
-        let leaves = self.leaves.iter().cloned();
-        leaves.map(|leaf| LeafCoverage { rows_scanned: 0, ..leaf }).collect()
+    /// The leaves whose rows are in the partial.
+    fn leaves(&self) -> impl Iterator<Item = &LeafCoverage> {
+        self.covered.iter().flat_map(|coverage| &coverage.leaves)
+    }
+
+    fn coverage(&self) -> Coverage {
+        let mut all = Coverage::default();
+        self.covered.iter().for_each(|coverage| all.merge(coverage.clone()));
+        all
     }
 }
 
@@ -160,27 +186,30 @@ impl WatchedPart {
         self.shared.as_ref().map_or(0, |(shared, _)| shared.round.load(Ordering::Relaxed))
     }
 
-    /// Shows the merged answers of some leaves in place of what was shown, and the leaves that have
-    /// not answered.
-    pub fn show(&self, merged: &Partial, silent: Vec<LeafCoverage>) {
+    /// Shows the merged answers of some leaves in place of what was shown, and the coverage of each
+    /// leaf that has not answered. A coverage there that has no leaf adds its losses. Shows only
+    /// the coverage if all that is shown of the query would be too large.
+    pub fn show(&self, merged: &Partial, silent: Vec<Coverage>) {
         let Some((shared, id)) = &self.shared else { return };
+        let partial = merged.copy(room_beside(&shared.parts.lock(), *id));
         let part = Part {
-            leaves: merged.coverage.leaves.clone(),
+            covered: vec![merged.coverage.clone()],
             silent,
-            partial: merged.copy(WATCHED_PARTIAL_BYTES_MAX),
+            bytes: partial.as_ref().map_or(0, Partial::bytes),
+            partial,
             ..Part::default()
         };
-        shared.parts.lock().insert(*id, part);
+        shared.insert(*id, part);
     }
 
-    /// Shows that threads begin to scan these leaves. Their scanned rows are those that need no
-    /// scan.
-    pub fn begin_scan(&self, leaves: Vec<LeafCoverage>) {
+    /// Shows that threads begin to scan leaves, with the coverage of each. Their scanned rows are
+    /// those that need no scan.
+    pub fn begin_scan(&self, leaves: Vec<Coverage>) {
         let Some((shared, id)) = &self.shared else { return };
         let rows: u64 = leaves.iter().map(|leaf| leaf.rows_scanned).sum();
         self.rows_scanned.store(rows, Ordering::Relaxed);
         let part = Part {
-            leaves: leaves.clone(),
+            covered: leaves.clone(),
             rows_scanned: Arc::clone(&self.rows_scanned),
             scan: Some((0, leaves)),
             ..Part::default()
@@ -196,26 +225,34 @@ impl WatchedPart {
     }
 
     /// Adds what one thread has scanned to what other threads have added in this round: its
-    /// partial, and its rows of each leaf of [`Self::begin_scan`]. Nothing if the partial is too
-    /// large.
+    /// partial, and its rows of each leaf of [`Self::begin_scan`]. Nothing if all that is shown of
+    /// the query would be too large.
     pub fn add(&self, round: u64, partial: &Partial, rows: impl Iterator<Item = u64>) {
         let Some((shared, id)) = &self.shared else { return };
-        let Some(copy) = partial.copy(WATCHED_PARTIAL_BYTES_MAX) else { return };
+        let room = room_beside(&shared.parts.lock(), *id);
+        let Some(copy) = partial.copy(room) else { return };
         let mut parts = shared.parts.lock();
+        let room = room_beside(&parts, *id);
         let Some(part) = parts.get_mut(id) else { return };
         let Some((last, leaves)) = &mut part.scan else { return };
         if *last != round {
             *last = round;
-            part.leaves.clone_from(leaves);
-            part.partial = None;
+            part.covered.clone_from(leaves);
+            (part.partial, part.bytes) = (None, 0);
         }
-        for (leaf, rows) in part.leaves.iter_mut().zip(rows) {
-            leaf.rows_scanned += rows;
+        if part.bytes.saturating_add(copy.bytes()) > room {
+            return;
+        }
+        for (coverage, rows) in part.covered.iter_mut().zip(rows) {
+            coverage.rows_scanned += rows;
+            coverage.leaves.iter_mut().for_each(|leaf| leaf.rows_scanned += rows);
         }
         match &mut part.partial {
             Some(all) => all.merge(copy),
             None => part.partial = Some(copy),
         }
+        // Less than the sum, where both have the same groups.
+        part.bytes = part.partial.as_ref().map_or(0, Partial::bytes);
     }
 }
 

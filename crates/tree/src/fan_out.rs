@@ -119,8 +119,8 @@ impl FanOut {
         }
         let mut merged = Partial::empty(query);
         let mut until = deadline;
-        let shown = watch.part();
-        self.show(&shown, &merged, children, &round);
+        let shown = Arc::new(watch.part());
+        merged = self.show(&shown, merged, children, &round).await;
         while let Ok(Some((index, partial))) = timeout_at(until.into(), answers.next()).await {
             let partial = self.checked(partial, &children[index], query);
             merged = merge(merged, partial, query).await;
@@ -129,7 +129,7 @@ impl FanOut {
                 return merged;
             }
             until = round.until_after(index);
-            self.show(&shown, &merged, children, &round);
+            merged = self.show(&shown, merged, children, &round).await;
         }
         self.add_silent(&mut merged, children, &round);
         merged
@@ -214,23 +214,33 @@ impl FanOut {
         partial
     }
 
-    /// Shows what is merged to the watch of the query, while children have not answered.
-    fn show(
+    /// Shows what is merged to the watch of the query, while children have not answered. Returns
+    /// the same.
+    async fn show(
         &self,
-        shown: &WatchedPart,
-        merged: &Partial,
+        shown: &Arc<WatchedPart>,
+        merged: Partial,
         children: &[Arc<Child>],
         round: &Round<'_>,
-    ) {
+    ) -> Partial {
         if !shown.is_watched() || round.waiting.iter().all(Option::is_none) {
-            return;
+            return merged;
         }
         let waiting = children.iter().zip(&round.waiting).filter(|(_, waits)| waits.is_some());
         let leaves = waiting.flat_map(|(child, _)| &child.leaves);
-        let silent = leaves.flat_map(|leaf| {
-            self.unanswered(leaf, LeafOutcome::Late, round.query, round.micros()).leaves
-        });
-        shown.show(merged, silent.collect());
+        let silent = leaves
+            .map(|leaf| self.unanswered(leaf, LeafOutcome::Late, round.query, round.micros()));
+        let silent = silent.collect();
+        if merged.reservation.bytes() <= MERGE_AT_ONCE_BYTES {
+            shown.show(&merged, silent);
+            return merged;
+        }
+        let shown = Arc::clone(shown);
+        let showing = move || {
+            shown.show(&merged, silent);
+            merged
+        };
+        on_blocking_thread(showing, round.query).await
     }
 
     /// Adds the leaves of children that did not answer in time.
@@ -303,11 +313,19 @@ async fn merge(mut merged: Partial, partial: Partial, query: &Query) -> Partial 
     }
     let waits = CancelOnDrop::default();
     let cancelled = waits.cancelled();
-    let merging = spawn_blocking(move || {
+    let merging = move || {
         merged.merge_unless(partial, &|| cancelled.is_cancelled());
         merged
-    });
-    match merging.await.map_err(JoinError::try_into_panic) {
+    };
+    on_blocking_thread(merging, query).await
+}
+
+/// Does what takes long where it delays no other request.
+async fn on_blocking_thread(
+    work: impl FnOnce() -> Partial + Send + 'static,
+    query: &Query,
+) -> Partial {
+    match spawn_blocking(work).await.map_err(JoinError::try_into_panic) {
         Ok(merged) => merged,
         Err(Ok(panic)) => resume_unwind(panic),
         // The program ends, and the client's connection with it.

@@ -1,11 +1,13 @@
 //! What people save beside the rows: dashboards, saved views and frozen answers.
 //!
-//! A document is a name and a JSON object. The page draws it, so its meaning is the page's
+//! A document is a name and a JSON object, which is kept as text: numbers of frozen answers have
+//! all the digits that the answers had. The page draws it, so its meaning is the page's
 //! (docs/page.md, docs/dashboards.md). Its shape is checked here, so that whatever is stored can
 //! be drawn, and so that a mistake in a file is reported with its place.
 
 mod shape;
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::limits::{
@@ -38,11 +40,12 @@ pub enum DocumentKind {
 }
 
 /// Something that a person saved.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Document {
     kind: DocumentKind,
-    /// With the name.
-    fields: Map<String, Value>,
+    /// A JSON object, as it was written.
+    text: Box<RawValue>,
+    summary: DocumentSummary,
 }
 
 /// What lists say of a document: all but its large parts.
@@ -136,38 +139,32 @@ impl DocumentKind {
 }
 
 impl Document {
-    /// Reads the JSON that [`Self::to_json`] or a person wrote.
+    /// Reads a JSON object whose shape is that of the kind.
     ///
     /// # Errors
-    /// [`DocumentError`] with the place.
+    /// [`DocumentError`] with the first place that is wrong, also for an unknown key.
     pub fn from_json(kind: DocumentKind, text: &str) -> Result<Self, DocumentError> {
         if text.len() > kind.bytes_max() {
             return Err(too_long(kind, text.len()));
         }
-        let value = serde_json::from_str(text).map_err(|error| {
-            DocumentError::new(kind.name(), format!("this is no JSON: {error}"))
-        })?;
-        Self::from_value(kind, value)
-    }
-
-    /// Reads an object whose shape is that of the kind.
-    ///
-    /// # Errors
-    /// [`DocumentError`] with the first place that is wrong, also for an unknown key.
-    pub fn from_value(kind: DocumentKind, value: Value) -> Result<Self, DocumentError> {
+        let no_json = |error| DocumentError::new(kind.name(), format!("this is no JSON: {error}"));
+        let value = serde_json::from_str(text).map_err(no_json)?;
         kind.shape().check(&value, "")?;
         let Value::Object(fields) = value else {
             return Err(DocumentError::new(kind.name(), "this is no object"));
         };
-        let document = Self { kind, fields };
-        check_name(document.name())?;
         if kind == DocumentKind::Dashboard {
-            check_tiles_fit(&document.fields)?;
+            check_tiles_fit(&fields)?;
         }
-        match document.to_json().len() {
-            bytes if bytes > kind.bytes_max() => Err(too_long(kind, bytes)),
-            _ => Ok(document),
-        }
+        let summary = DocumentSummary::of(&fields);
+        check_name(summary.name())?;
+        Ok(Self { kind, text: serde_json::from_str(text).map_err(no_json)?, summary })
+    }
+
+    /// Whether a document may have this name.
+    #[must_use]
+    pub fn is_name(name: &str) -> bool {
+        name.len() <= DOCUMENT_NAME_BYTES_MAX && check_name(name).is_ok()
     }
 
     /// The kind.
@@ -179,38 +176,43 @@ impl Document {
     /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.fields.get("name").and_then(Value::as_str).unwrap_or_default()
+        self.summary.name()
     }
 
-    /// All fields, with the name.
+    /// The JSON object, as it was written.
     #[must_use]
-    pub const fn fields(&self) -> &Map<String, Value> {
-        &self.fields
-    }
-
-    /// The document as one line of JSON. Equal documents give equal bytes.
-    #[must_use]
-    pub fn to_json(&self) -> String {
-        Value::Object(self.fields.clone()).to_string()
+    pub const fn json(&self) -> &RawValue {
+        &self.text
     }
 
     /// What lists say of it: its short fields, and the number of tiles.
     #[must_use]
-    pub fn summary(&self) -> DocumentSummary {
-        let is_short = |(key, _): &(&String, &Value)| {
-            ["name", "owner", "description", "query", "taken"].contains(&key.as_str())
-        };
-        let short = self.fields.iter().filter(is_short);
-        let mut summary: Map<_, _> =
-            short.map(|(key, value)| (key.clone(), value.clone())).collect();
-        if let Some(tiles) = self.fields.get("tiles").and_then(Value::as_array) {
-            summary.insert("tiles".to_owned(), json!(tiles.len()));
-        }
-        DocumentSummary(summary)
+    pub const fn summary(&self) -> &DocumentSummary {
+        &self.summary
+    }
+}
+
+impl PartialEq for Document {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.text.get() == other.text.get()
     }
 }
 
 impl DocumentSummary {
+    /// The summary of a document with these fields.
+    fn of(fields: &Map<String, Value>) -> Self {
+        let is_short = |(key, _): &(&String, &Value)| {
+            ["name", "owner", "description", "query", "taken"].contains(&key.as_str())
+        };
+        let short = fields.iter().filter(is_short);
+        let mut summary: Map<_, _> =
+            short.map(|(key, value)| (key.clone(), value.clone())).collect();
+        if let Some(tiles) = fields.get("tiles").and_then(Value::as_array) {
+            summary.insert("tiles".to_owned(), json!(tiles.len()));
+        }
+        Self(summary)
+    }
+
     /// The name of the document.
     #[must_use]
     pub fn name(&self) -> &str {

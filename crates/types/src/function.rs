@@ -137,6 +137,12 @@ impl FunctionDefinition {
         Ok(())
     }
 
+    /// Whether a function may have this name.
+    #[must_use]
+    pub fn is_name(name: &str) -> bool {
+        check_name(name).is_ok()
+    }
+
     /// The definition as one line of JSON. Equal definitions give equal bytes.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -35,7 +35,9 @@ pub use memory_pool::{MemoryPool, MemoryReservation, PoolExhausted};
 pub use name::{ColumnName, NameError, TableName};
 pub use number::{Number, NumberRepr};
 pub use schema::{ColumnPart, ColumnSchema, Kind, Logical, TableSchema};
-pub use settings::{AgeLimit, SampleFactor, SettingsError, TableSettings, TableStorage};
+pub use settings::{
+    AgeLimit, ColumnUnit, ColumnUnits, SampleFactor, SettingsError, TableSettings, TableStorage,
+};
 pub use time::{Micros, TimeRange};
 pub use value::Value;
 pub use weight::{Weight, WeightError};

@@ -5,11 +5,13 @@
 mod documents;
 mod functions;
 mod postgresql;
+mod settings;
 mod watching;
 
 pub use documents::*;
 pub use functions::*;
 pub use postgresql::*;
+pub use settings::*;
 pub use watching::*;
 
 /// Rows in one row block (and in one batch) at most.
@@ -137,8 +139,6 @@ pub const ARCHIVE_RETRY_SECONDS: u64 = 60;
 pub const ARCHIVE_TO_PERCENT: u64 = 90;
 /// Subsampling keeps at least one row in this many: the largest factor of a weight.
 pub const SAMPLE_ONE_IN_MAX: u16 = 10_000;
-/// Columns by which subsampling groups rows.
-pub const SAMPLE_COLUMNS_MAX: usize = 8;
 /// Percent of the memory for row blocks. Above it, too old rows are dropped sooner and old row
 /// blocks become cold.
 pub const PRESSED_PERCENT: usize = 90;

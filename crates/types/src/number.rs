@@ -138,6 +138,15 @@ impl Number {
         Some(whole + if rest.abs() >= unit / 2 { rest.signum() } else { 0 })
     }
 
+    /// Whether the number has no digits after the point.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        match self.0 {
+            NumberRepr::Decimal(decimal) => decimal.is_integer(),
+            NumberRepr::Double(double) => double.trunc() == double,
+        }
+    }
+
     /// The number as an integer, or `None` if it is none or does not fit.
     #[must_use]
     pub fn to_i64(self) -> Option<i64> {

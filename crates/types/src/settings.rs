@@ -1,5 +1,5 @@
 //! The settings of a table: the age limit of its rows, its bytes, the ages from which its rows are
-//! stored cold or sampled, and its time column.
+//! stored cold or sampled, its time column, and the units of its columns.
 //!
 //! Every setting is optional. An unset setting has the default, now and after an upgrade. HTTP, the
 //! command line, the definitions store and a leaf's manifest (`spec/segments.md`) share one strict
@@ -8,12 +8,14 @@
 //! a skipped setting is in force.
 
 mod age;
+mod column_unit;
 mod json;
 mod sample_factor;
 mod size;
 mod storage;
 
 pub use age::AgeLimit;
+pub use column_unit::{ColumnUnit, ColumnUnits};
 pub use sample_factor::SampleFactor;
 pub use size::{parse_bytes, spell_bytes};
 pub use storage::TableStorage;
@@ -22,6 +24,7 @@ use crate::limits::{
     BLOCK_ROWS_MAX, OWN_TABLE_BYTES, SAMPLE_COLUMNS_MAX, TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN,
 };
 use crate::name::{ColumnName, TableName};
+use column_unit::parse_units;
 
 /// The settings of a table; `None` stands for the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +56,10 @@ pub struct TableSettings {
     pub storage: Option<TableStorage>,
     /// The column that holds a row's time.
     pub time_column: Option<ColumnName>,
+    /// The units of columns, which the page shows; at least one, at most [`COLUMN_UNITS_MAX`].
+    ///
+    /// [`COLUMN_UNITS_MAX`]: crate::limits::COLUMN_UNITS_MAX
+    pub units: Option<ColumnUnits>,
 }
 
 /// A refused setting, and the reason.
@@ -73,7 +80,7 @@ impl SettingsError {
 
 impl TableSettings {
     /// The names of all settings, as they are spelled everywhere.
-    pub const NAMES: [&str; 11] = [
+    pub const NAMES: [&str; 12] = [
         "age",
         "archive",
         "bytes",
@@ -85,6 +92,7 @@ impl TableSettings {
         "sample_least",
         "storage",
         "time_column",
+        "units",
     ];
 
     /// The settings of a table for which nobody set any: Hadal's own tables are small.
@@ -148,6 +156,11 @@ impl TableSettings {
         self.storage.unwrap_or_default()
     }
 
+    /// The units of columns that are set.
+    pub fn column_units(&self) -> impl Iterator<Item = (&ColumnName, ColumnUnit)> {
+        self.units.iter().flatten().map(|(column, unit)| (column, *unit))
+    }
+
     /// Settings that have no effect because of another setting, one sentence each.
     #[must_use]
     pub fn idle(&self) -> Vec<String> {
@@ -201,6 +214,7 @@ impl TableSettings {
             }
             "storage" => self.storage = given.map(str::parse).transpose().map_err(wrong)?,
             "time_column" => self.time_column = given.map(column).transpose().map_err(wrong)?,
+            "units" => self.units = given.map(parse_units).transpose().map_err(wrong)?,
             _ => return Err(Self::unknown(name)),
         }
         Ok(())
@@ -324,6 +338,7 @@ mod tests {
             ("sample_least", "5"),
             ("storage", "mmap"),
             ("time_column", "ts"),
+            ("units", "took:ms,size:bytes"),
         ] {
             settings.set(name, text).expect("set");
         }
@@ -338,6 +353,9 @@ mod tests {
         assert_eq!(settings.sample_key.as_ref().map(ColumnName::as_str), Some("user"));
         assert_eq!(settings.storage(), TableStorage::Mmap);
         assert_eq!(settings.time_column.as_ref().map(ColumnName::as_str), Some("ts"));
+        let units: Vec<_> =
+            settings.column_units().map(|(column, unit)| (column.as_str(), unit.name())).collect();
+        assert_eq!(units, [("size", "bytes"), ("took", "ms")]);
         for name in TableSettings::NAMES {
             settings.set(name, "default").expect("unset");
         }
@@ -369,8 +387,9 @@ mod tests {
                 "7d",
                 "ages: there is no such setting; there are age, archive, bytes, cold_after, \
                  sample_after, sample_by, sample_keep, sample_key, sample_least, storage, \
-                 time_column",
+                 time_column, units",
             ),
+            ("units", "took", "units: \"took\" has no unit; write took:ms"),
         ] {
             let error = settings.set(name, text).expect_err(text);
             assert_eq!(error.to_string(), expected);

@@ -125,7 +125,7 @@ fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {
             let values = values.collect();
             quantiles::Quantiles::Exact(proto::WeightedNumbers { values })
         }
-        QuantilesParts::Sketch { rows, min, max, buckets } => {
+        QuantilesParts::Sketch { rows, min, max, buckets, are_integers } => {
             let mut before = -QUANTILE_BUCKET_MAX;
             let steps = buckets.iter().map(|(bucket, _)| {
                 let step = i128::from(bucket - std::mem::replace(&mut before, *bucket));
@@ -138,6 +138,7 @@ fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {
                 buckets: numbers::encode(steps),
                 weights: numbers::encode(buckets.iter().map(|(_, weight)| weight.unsigned_abs())),
                 version: QUANTILES_VERSION,
+                are_integers,
             })
         }
     };
@@ -160,6 +161,7 @@ fn decode_quantiles(
                 min: decode_number(sketch.min).at("min")?,
                 max: decode_number(sketch.max).at("max")?,
                 buckets: decode_buckets(&sketch.buckets, &sketch.weights, memory)?,
+                are_integers: sketch.are_integers,
             }
         }
     };

@@ -96,6 +96,10 @@ fn meets(value: &Value, cell: &Cell) -> bool {
         Tolerance::Open => true,
         Tolerance::Exact => *value == cell.value,
         Tolerance::Relative(share) => is_near(value, &cell.value, |size| share * size),
+        Tolerance::RelativeInteger(share) => {
+            let is_integer = matches!(value, Value::Number(number) if number.is_integer());
+            is_integer && is_near(value, &cell.value, |size| share * size)
+        }
         Tolerance::Absolute(distance) => is_near(value, &cell.value, |_| *distance),
     }
 }

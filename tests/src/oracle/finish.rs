@@ -23,6 +23,8 @@ pub enum Tolerance {
     Exact,
     /// A share of the exact value.
     Relative(f64),
+    /// A share of the exact value, and an integer as that is.
+    RelativeInteger(f64),
     /// A fixed amount.
     Absolute(f64),
     /// Any deviation: the value is computed from values that are not exact.
@@ -246,12 +248,19 @@ fn quantile(sorted: &[Weighted], millionths: u32) -> Cell {
             let at_an_end = millionths == 0 || millionths == 1_000_000;
             let tolerance = match at_an_end || sorted.len() <= limits::QUANTILE_EXACT_ROWS {
                 true => Tolerance::Exact,
+                false if are_integers(sorted) => Tolerance::RelativeInteger(QUANTILE_SHARE),
                 false => Tolerance::Relative(QUANTILE_SHARE),
             };
             return Cell { value: weighted.value.clone(), tolerance };
         }
     }
     Cell::exact(Value::Null)
+}
+
+fn are_integers(values: &[Weighted]) -> bool {
+    values
+        .iter()
+        .all(|weighted| matches!(weighted.value, Value::Number(number) if number.is_integer()))
 }
 
 /// The value at `millionths` millionths of the way from the first to the last event, between the

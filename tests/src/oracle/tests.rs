@@ -284,6 +284,9 @@ fn comparing_knows_how_near_is_near_enough() {
     assert!(meets(Tolerance::Relative(0.01), "100", "101"));
     assert!(!meets(Tolerance::Relative(0.01), "100", "101.1"));
     assert!(!meets(Tolerance::Relative(0.01), "0", "0.1"));
+    assert!(meets(Tolerance::RelativeInteger(0.01), "100", "101"));
+    assert!(!meets(Tolerance::RelativeInteger(0.01), "100", "100.5"));
+    assert!(!meets(Tolerance::RelativeInteger(0.01), "100", "102"));
     assert!(meets(Tolerance::Absolute(0.5), "0", "-0.5"));
     assert!(!meets(Tolerance::Absolute(0.5), "0", "0.6"));
     let expected = single(Tolerance::Relative(0.1), number("1"));

@@ -23,6 +23,8 @@ export interface Condition {
 /** Conditions that the selection meets more often: one, or two together. */
 export interface Difference {
   conditions: Condition[];
+  /** Further conditions that its rows meet as well. */
+  also: Condition[];
   events: OfSides;
   /** From 0 to 1. */
   shares: OfSides;

@@ -165,6 +165,8 @@ export interface Settings {
     sample_least: number;
     storage: string;
     time_column: string | null;
+    /** The units of columns, as the page shows their numbers. */
+    units: Record<string, string>;
   };
   /** What `bytes` is where it is not set. */
   bytes_default: number;
@@ -178,7 +180,10 @@ export interface Settings {
 }
 
 /** Settings by their names; what is left out is the default. */
-export type SetSettings = Record<string, string | number | boolean | string[]>;
+export type SetSettings = Record<
+  string,
+  string | number | boolean | string[] | Record<string, string>
+>;
 
 export type Kind = "number" | "string" | "set" | "vector";
 

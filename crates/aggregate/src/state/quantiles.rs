@@ -1,9 +1,10 @@
 //! The distribution of numbers: exact while small, then a sketch with a relative error of 1 %.
 //!
 //! Up to [`QUANTILE_EXACT_ROWS`] rows every value is kept. Beyond that, a state keeps only the
-//! weight in each bucket (see `state/quantiles/buckets.rs`) and the exact smallest and largest
-//! value. Which of the two forms a state has depends only on the number of all rows, and the
-//! weights of buckets add up. So merging is order-free, bit for bit.
+//! weight in each bucket (see `state/quantiles/buckets.rs`), the exact smallest and largest value,
+//! and whether all values are integers: then so is each quantile. Which of the two forms a state
+//! has depends only on the number of all rows, and the weights of buckets add up. So merging is
+//! order-free, bit for bit.
 
 pub(crate) mod buckets;
 pub(crate) mod counts;
@@ -13,7 +14,7 @@ pub(crate) mod weights;
 use hadal_types::limits::QUANTILE_EXACT_ROWS;
 use hadal_types::{Number, Weight};
 
-use crate::state::quantiles::buckets::{bucket_number, bucket_of_number};
+use crate::state::quantiles::buckets::{bucket_integer, bucket_number, bucket_of_number};
 use crate::state::quantiles::interpolation::{Position, interpolated, rounded};
 use crate::state::quantiles::weights::QuantileWeights;
 use crate::state::sorted_runs::is_ascending;
@@ -37,6 +38,7 @@ struct Sketch {
     weights: QuantileWeights,
     min: Number,
     max: Number,
+    are_integers: bool,
 }
 
 /// The parts of a distribution, for encoding.
@@ -54,6 +56,8 @@ pub enum QuantilesParts {
         max: Number,
         /// Buckets in ascending order, with their weight in millionths.
         buckets: Vec<(i32, i128)>,
+        /// Whether all values are integers.
+        are_integers: bool,
     },
 }
 
@@ -63,7 +67,9 @@ impl Quantiles {
         self.rows = self.rows.saturating_add(1);
         if is_sketched(self.rows) {
             let weight = i128::from(weight.millionths());
-            self.sketch((value, value)).weights.add_weights([(bucket_of_number(value), weight)]);
+            let sketch = self.sketch((value, value));
+            sketch.are_integers &= value.is_integer();
+            sketch.weights.add_weights([(bucket_of_number(value), weight)]);
         } else {
             self.values.push((value, weight));
         }
@@ -79,7 +85,8 @@ impl Quantiles {
     /// Adds `rows` values between `min` and `max`, which is faster than one by one. Only allowed if
     /// [`Self::takes_buckets`] is true. The caller must add the values' weights to the returned
     /// [`QuantileWeights`], by bucket ([`crate::accumulate::bucket_of_decimal`],
-    /// [`crate::accumulate::bucket_of`]).
+    /// [`crate::accumulate::bucket_of`]), and pass [`Self::note_fraction`] on if one of them is no
+    /// integer.
     pub fn add_rows(&mut self, rows: u64, ends: (Number, Number)) -> &mut QuantileWeights {
         debug_assert!(self.takes_buckets(rows), "{rows} rows more are to be exact");
         self.rows = self.rows.saturating_add(rows);
@@ -89,15 +96,36 @@ impl Quantiles {
     /// Adds the values of `other`.
     pub fn merge(&mut self, other: &Self) {
         if let Some(sketch) = &other.sketch {
-            return self.add_rows(other.rows, (sketch.min, sketch.max)).merge(&sketch.weights);
+            return self.merge_sketch(other.rows, sketch);
         }
         if !self.takes_buckets(other.rows) {
             self.rows += other.rows;
             return self.values.extend_from_slice(&other.values);
         }
         if let Some(sketch) = Sketch::of(&other.values) {
-            self.add_rows(other.rows, (sketch.min, sketch.max)).merge(&sketch.weights);
+            self.merge_sketch(other.rows, &sketch);
         }
+    }
+
+    fn merge_sketch(&mut self, rows: u64, other: &Sketch) {
+        self.add_rows(rows, (other.min, other.max)).merge(&other.weights);
+        if !other.are_integers {
+            self.note_fraction();
+        }
+    }
+
+    /// Records that a value of rows that are counted by bucket is no integer.
+    pub fn note_fraction(&mut self) {
+        if let Some(sketch) = &mut self.sketch {
+            sketch.are_integers = false;
+        }
+    }
+
+    /// Whether the state does not have a value that is no integer, as far as it knows: a state that
+    /// keeps every value does not look at them.
+    #[must_use]
+    pub fn may_be_integers(&self) -> bool {
+        self.sketch.as_ref().is_none_or(|sketch| sketch.are_integers)
     }
 
     /// Becomes a sketch, and extends its range by that of rows which the caller will add.
@@ -108,7 +136,7 @@ impl Quantiles {
     /// Becomes a sketch if it is none, and extends its range by this range.
     fn sketch(&mut self, (min, max): (Number, Number)) -> &mut Sketch {
         let values = std::mem::take(&mut self.values);
-        let empty = || Sketch { weights: QuantileWeights::default(), min, max };
+        let empty = || Sketch { weights: QuantileWeights::default(), min, max, are_integers: true };
         let of_values = || Box::new(Sketch::of(&values).unwrap_or_else(empty));
         let sketch = self.sketch.get_or_insert_with(of_values);
         (sketch.min, sketch.max) = (sketch.min.min(min), sketch.max.max(max));
@@ -137,7 +165,8 @@ impl Quantiles {
     /// for 0, the smallest value, and for 1,000,000, the largest. `None` without values.
     ///
     /// Beyond [`QUANTILE_EXACT_ROWS`] values, other quantiles are within 1 %. They have four to
-    /// seven significant digits, or are one of the two ends.
+    /// seven significant digits, or are one of the two ends. Those of integers are integers, exact
+    /// below 128.
     #[must_use]
     pub(crate) fn quantile(&self, millionths: u32) -> Option<Number> {
         if let Some(sketch) = &self.sketch {
@@ -168,11 +197,11 @@ impl Quantiles {
             return Some(interpolated(position.lower, position.upper, position.part));
         };
         let Position { lower, upper, part } = Position::of(sketch.weights.iter(), millionths)?;
-        let number = |bucket| bucket_number(bucket).clamp(sketch.min, sketch.max);
-        if lower == upper {
-            return Some(number(lower));
+        let (lower, upper) = (sketch.number(lower), sketch.number(upper));
+        if part == 0 || lower == upper {
+            return Some(lower);
         }
-        Some(rounded(interpolated(number(lower), number(upper), part)))
+        Some(rounded(interpolated(lower, upper, part)))
     }
 
     /// The weight of all values, and of those at or below `value`, in events. A bucket of a sketch
@@ -187,7 +216,7 @@ impl Quantiles {
         };
         match &self.sketch {
             Some(sketch) => sketch.weights.iter().for_each(|(bucket, weight)| {
-                add(bucket_number(bucket).clamp(sketch.min, sketch.max), weight);
+                add(sketch.number(bucket), weight);
             }),
             None => self
                 .values
@@ -222,6 +251,7 @@ impl Quantiles {
                 min: sketch.min,
                 max: sketch.max,
                 buckets: sketch.weights.iter().collect(),
+                are_integers: sketch.are_integers,
             },
         }
     }
@@ -234,16 +264,17 @@ impl Quantiles {
                 let rows = u64::try_from(values.len()).ok()?;
                 (!is_sketched(rows)).then_some(Self { rows, values, sketch: None })
             }
-            QuantilesParts::Sketch { rows, min, max, buckets } => {
+            QuantilesParts::Sketch { rows, min, max, buckets, are_integers } => {
                 let ordered = is_ascending(&buckets);
                 let positive = buckets.iter().all(|bucket| bucket.1 > 0);
                 let first = buckets.first()?.0 == bucket_of_number(min);
                 let last = buckets.last()?.0 == bucket_of_number(max);
-                let fits = ordered && positive && first && last && min <= max && is_sketched(rows);
+                let ends = min <= max && (!are_integers || (min.is_integer() && max.is_integer()));
+                let fits = ordered && positive && first && last && ends && is_sketched(rows);
                 fits.then(|| {
                     let mut weights = QuantileWeights::default();
                     weights.add_weights(buckets);
-                    let sketch = Some(Box::new(Sketch { weights, min, max }));
+                    let sketch = Some(Box::new(Sketch { weights, min, max, are_integers }));
                     Self { rows, values: Vec::new(), sketch }
                 })
             }
@@ -264,6 +295,7 @@ impl Sketch {
     fn of(values: &[(Number, Weight)]) -> Option<Self> {
         let numbers = || values.iter().map(|(value, _)| *value);
         let (min, max) = (numbers().min()?, numbers().max()?);
+        let are_integers = numbers().all(Number::is_integer);
         let bucket = |&(value, weight): &(Number, Weight)| {
             (bucket_of_number(value), i128::from(weight.millionths()))
         };
@@ -271,7 +303,7 @@ impl Sketch {
         buckets.sort_unstable_by_key(|bucket| bucket.0);
         let mut weights = QuantileWeights::default();
         weights.add_weights(buckets);
-        Some(Self { weights, min, max })
+        Some(Self { weights, min, max, are_integers })
     }
 
     fn quantile(&self, millionths: u32) -> Option<Number> {
@@ -280,8 +312,13 @@ impl Sketch {
             1_000_000.. => return Some(self.max),
             _ => {}
         }
-        let bucket = rank(self.weights.iter(), millionths)?;
-        Some(bucket_number(bucket).clamp(self.min, self.max))
+        rank(self.weights.iter(), millionths).map(|bucket| self.number(bucket))
+    }
+
+    /// The number that represents the values of a bucket.
+    fn number(&self, bucket: i32) -> Number {
+        let number = if self.are_integers { bucket_integer(bucket) } else { bucket_number(bucket) };
+        number.clamp(self.min, self.max)
     }
 }
 

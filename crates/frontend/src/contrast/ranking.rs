@@ -13,6 +13,8 @@ const LIFT_MIN: f64 = 1.1;
 pub struct Difference {
     /// The conditions: one or two, on different columns.
     pub conditions: Vec<Condition>,
+    /// Further conditions that its rows meet as well.
+    pub also: Vec<Condition>,
     /// The events of the selection and of the baseline that meet all conditions.
     pub events: [f64; 2],
     /// Their shares of the selection and of the baseline, from 0 to 1.
@@ -31,17 +33,17 @@ pub(crate) struct Candidate {
 }
 
 /// The findings among the candidates, the strongest first, of `tried` conditions.
-pub(crate) fn findings(candidates: Vec<Candidate>, tried: usize, limit: usize) -> Vec<Difference> {
+pub(crate) fn findings(candidates: Vec<Candidate>, tried: usize) -> Vec<Difference> {
     let finding = |Candidate { conditions, evidence }: Candidate| {
         let chance = (evidence.chance() * tried as f64).min(1.0);
         let Evidence { events, shares, ratio } = evidence;
         let is_large = shares[0] >= shares[1] * LIFT_MIN;
-        let finding = Difference { conditions, events, shares, score: ratio, chance };
+        let finding =
+            Difference { conditions, also: Vec::new(), events, shares, score: ratio, chance };
         (is_large && chance <= CHANCE_MAX).then_some(finding)
     };
     let mut findings: Vec<Difference> = candidates.into_iter().filter_map(finding).collect();
     findings.sort_by(|one, other| other.score.total_cmp(&one.score));
-    findings.truncate(limit);
     findings
 }
 
@@ -84,7 +86,7 @@ mod tests {
             ("weak", [400.0, 3_000.0]),
         ];
         let candidates = candidates.into_iter().filter_map(|(name, of)| candidate(name, of));
-        let ranked = findings(candidates.collect(), 1_000, 10);
+        let ranked = findings(candidates.collect(), 1_000);
         let names: Vec<&str> =
             ranked.iter().map(|finding| finding.conditions[0].column.as_str()).collect();
         assert_eq!(names, ["cause", "weak"]);

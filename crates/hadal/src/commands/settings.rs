@@ -1,5 +1,6 @@
 //! `hadal settings`: a table's settings, their effective values, and the next expiry.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use clap::Args;
@@ -26,6 +27,8 @@ use crate::output;
   hadal settings clicks storage=mmap        read its rows from disk, not from memory
   hadal settings clicks archive=on          write rows to the archive before they go
   hadal settings clicks time_column=ts      rows have their time in ts
+  hadal settings clicks units=took:ms,size:bytes
+                                            the page shows took in ms and size in bytes
   hadal settings clicks bytes=default       back to the default
 
 Rows that are too old are dropped within minutes (15 after a start), or sampled; they cannot be brought back,
@@ -36,6 +39,7 @@ pub(crate) struct SettingsArgs {
     /// Settings to change: age=30d, 12h, 90m or none; archive=on; bytes=2GB or 512MiB;
     /// cold_after=3d or none; sample_after=7d or none, sample_keep=1/10 or 0.1, sample_key=COLUMN,
     /// or sample_by=COLUMN,COLUMN sample_least=ROWS; storage=memory or mmap; time_column=COLUMN;
+    /// units=COLUMN:UNIT,COLUMN:UNIT (none, ns, us, ms, s, bytes, percent, share, per second);
     /// NAME=default unsets one
     #[arg(value_name = "NAME=VALUE")]
     changes: Vec<String>,
@@ -71,6 +75,8 @@ struct Effective {
     sample_least: u32,
     storage: String,
     time_column: Option<String>,
+    #[serde(default)]
+    units: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -141,6 +147,9 @@ fn text(table: &TableName, answer: &SettingsAnswer) -> String {
     let (by, least) = (effective.sample_by.join(","), effective.sample_least.to_string());
     let by = if by.is_empty() { "-" } else { &by };
     let key = effective.sample_key.as_deref().unwrap_or("-");
+    let units = effective.units.iter().map(|(column, unit)| format!("{column}:{unit}"));
+    let units = units.collect::<Vec<_>>().join(",");
+    let units = if units.is_empty() { "-" } else { &units };
     let archive = if effective.archive { "on" } else { "off" };
     let archived = archive_meaning(effective.archive, answer.archive_place.as_deref());
     let lines = [
@@ -155,6 +164,7 @@ fn text(table: &TableName, answer: &SettingsAnswer) -> String {
         ("sample_least", least.as_str(), "rows that each group of a row block keeps"),
         ("storage", effective.storage.as_str(), "row blocks are read from there"),
         ("time_column", time_column, "has the time of a row"),
+        ("units", units, "of numbers, as the page shows them"),
     ];
     for (name, value, meaning) in lines {
         let origin = if settings.contains_key(name) { "set" } else { "default" };
@@ -204,7 +214,8 @@ mod tests {
             "archive_place": "s3://old/hadal", "notes": ["cold_after=8d does nothing"],
             "effective": { "age": "7d", "archive": true, "bytes": 2_000_000_000, "cold_after": "none",
                            "sample_after": "none", "sample_by": ["a", "b"], "sample_keep": "1/10", "sample_key": null,
-                           "sample_least": 1, "storage": "memory", "time_column": "ts" },
+                           "sample_least": 1, "storage": "memory", "time_column": "ts",
+                           "units": { "took": "ms", "size": "bytes" } },
             "next_expiry": next_expiry,
         });
         serde_json::from_value(answer).expect("as a server sends it")
@@ -228,7 +239,8 @@ mod tests {
              sample_key    -           default  rows with the same value in it stay or go together\n  \
              sample_least  1           default  rows that each group of a row block keeps\n  \
              storage       memory      default  row blocks are read from there\n  \
-             time_column   ts          set      has the time of a row\n\
+             time_column   ts          set      has the time of a row\n  \
+             units         size:bytes,took:ms  default  of numbers, as the page shows them\n\
              next expiry: about 1,000 rows (1.0 KiB) before UNTIL, at AT\n\
              note: cold_after=8d does nothing\n"
         );

@@ -19,14 +19,14 @@ use crate::output;
 /// The folder, and where its dashboards are put.
 struct Watch {
     folder: PathBuf,
-    files: Arc<Mutex<DashboardFiles>>,
+    files: Arc<Mutex<Arc<DashboardFiles>>>,
 }
 
 /// Reads the folder now, and again for ever on a thread of its own.
 ///
 /// # Errors
 /// If the folder cannot be read: it was probably misspelled.
-pub(crate) fn watch(folder: &Path, files: Arc<Mutex<DashboardFiles>>) -> Result<(), Error> {
+pub(crate) fn watch(folder: &Path, files: Arc<Mutex<Arc<DashboardFiles>>>) -> Result<(), Error> {
     fs::read_dir(folder).map_err(Error::io("read", folder.display()))?;
     let watch = Watch { folder: folder.to_owned(), files };
     watch.look();
@@ -44,8 +44,8 @@ pub(crate) fn watch(folder: &Path, files: Arc<Mutex<DashboardFiles>>) -> Result<
 impl Watch {
     /// Reads the folder, and reports problems that are new.
     fn look(&self) {
-        let read = read_folder(&self.folder);
-        let before = std::mem::replace(&mut *self.files.lock(), read.clone());
+        let read = Arc::new(read_folder(&self.folder));
+        let before = std::mem::replace(&mut *self.files.lock(), Arc::clone(&read));
         for problem in read.problems.iter().filter(|problem| !before.problems.contains(problem)) {
             output::say(&format!("--dashboards: {problem}"));
         }

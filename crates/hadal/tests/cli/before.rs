@@ -226,6 +226,7 @@ fn is_setting(name: &str, value: &Value) -> bool {
         "sample_key" | "time_column" => is_name(value),
         "sample_least" => is_within(1, 65_536),
         "storage" => ["memory", "mmap"].contains(&text),
+        "units" => value.as_object().is_some_and(|units| units.values().all(is_name)),
         _ => false,
     }
 }

@@ -26,6 +26,7 @@ const SETTINGS: [(&str, &[&str]); 2] = [
             "sample_key=user",
             "storage=mmap",
             "time_column=time",
+            "units=took:ms",
         ],
     ),
     ("u", &["archive=on", "sample_after=20d", "sample_by=user,n", "sample_least=9"]),

@@ -51,6 +51,11 @@ fn settings_are_shown_changed_and_kept() {
     assert!(refused.stderr.contains(expected), "{}", refused.stderr);
     let shown = show(&server, &["sample_key=user", "sample_least=default"]);
     assert!(shown.contains("sample_key    user        set"), "{shown}");
+    let shown = show(&server, &["units=took:ms,rate:per second"]);
+    assert!(shown.contains("units         rate:per second,took:ms  set"), "{shown}");
+    let refused = server.run(&["settings", "t", "units=took:meters"], b"");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("units: took: \"meters\" is no unit"), "{}", refused.stderr);
     let status = server.run(&["status"], b"");
     assert!(status.stdout.contains("none older than 7 days"), "{}", status.stdout);
     let refused = server.run(&["settings", "t", "age=soon"], b"");

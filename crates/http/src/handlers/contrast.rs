@@ -102,6 +102,8 @@ struct SidesBody<T> {
 #[derive(Serialize)]
 struct DifferenceBody<'a> {
     conditions: Vec<ConditionBody<'a>>,
+    /// Further conditions that its rows meet as well.
+    also: Vec<ConditionBody<'a>>,
     events: SidesBody<f64>,
     shares: SidesBody<f64>,
     /// The ratio of the shares; null if the baseline has none.
@@ -159,6 +161,7 @@ impl<'a> DifferenceBody<'a> {
         let [selection, baseline] = finding.shares;
         Self {
             conditions: finding.conditions.iter().map(ConditionBody::new).collect(),
+            also: finding.also.iter().map(ConditionBody::new).collect(),
             events: sides(finding.events),
             shares: sides(finding.shares),
             lift: (baseline > 0.0).then(|| selection / baseline),

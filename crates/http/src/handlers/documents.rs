@@ -8,6 +8,8 @@ use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use hadal_frontend::{ErrorKind, Principal, bad_document};
 use hadal_types::{Document, DocumentKind, MemoryReservation};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::handlers::table_settings::BasedOn;
@@ -84,17 +86,33 @@ pub(crate) async fn delete(
     Ok(respond(&json!({ "removed": name }), MemoryReservation::default())?)
 }
 
+/// One document, under the name of its kind.
+struct Report<'a> {
+    version: i64,
+    /// The file that has it.
+    file: Option<&'a str>,
+    document: &'a Document,
+}
+
+impl Serialize for Report<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("version", &self.version)?;
+        object.serialize_entry(self.document.kind().name(), self.document.json())?;
+        if let Some(file) = self.file {
+            object.serialize_entry("file", file)?;
+        }
+        object.end()
+    }
+}
+
 /// The answer about one document.
 pub(crate) fn report(
     version: i64,
     file: Option<&str>,
     document: &Document,
 ) -> Result<Response, Problem> {
-    let mut body = json!({ "version": version, document.kind().name(): document.fields() });
-    if let Some(file) = file {
-        body["file"] = file.into();
-    }
-    Ok(respond(&body, MemoryReservation::default())?)
+    Ok(respond(&Report { version, file, document }, MemoryReservation::default())?)
 }
 
 /// Reads a JSON object.
@@ -129,7 +147,7 @@ fn read(kind: DocumentKind, name: &str, body: &[u8]) -> Result<(Option<i64>, Doc
             Err(bad_document("name", "the address has another name").into())
         }
         _ => {
-            let document = Document::from_value(kind, Value::Object(object));
+            let document = Document::from_json(kind, &Value::Object(object).to_string());
             Ok((based_on, document.map_err(|error| bad_document(&error.field, &error.reason))?))
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! The server runs the queries itself, so that a stored answer was a real one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,10 +11,11 @@ use axum::body::to_bytes;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use hadal_frontend::{Principal, bad_document, blocking};
+use hadal_frontend::{FrontendError, Principal, bad_document, blocking};
 use hadal_types::limits::{QUERY_BODY_BYTES_MAX, SNAPSHOT_ANSWERS_MAX, SNAPSHOT_BYTES_MAX};
 use hadal_types::{Document, DocumentKind};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::handlers::documents::{read_object, report};
 use crate::handlers::query::{QueryBody, client_of};
@@ -21,6 +23,16 @@ use crate::problem::Problem;
 use crate::query_response::respond;
 use crate::request_body::RequestBody;
 use crate::state::AppState;
+
+/// The fields of a body by name, as text: no digit of a number is lost.
+type Fields = BTreeMap<String, Box<RawValue>>;
+
+/// A request, and the answer to it.
+#[derive(Serialize)]
+struct Answered {
+    request: Box<RawValue>,
+    answer: Box<RawValue>,
+}
 
 const EXAMPLE: &str = "send {\"query\": \"table=t&view=time\", \"requests\": [{\"sql\": \"…\"}]}";
 
@@ -33,8 +45,10 @@ pub(crate) async fn post(
     let (head, body) = request.into_parts();
     let body = RequestBody::new(body, state.frontend.shutdown(), state.config.pace);
     let body = body.all(QUERY_BODY_BYTES_MAX).await?;
-    let mut object = read_object(&body, EXAMPLE)?;
-    let requests = requests_of(&mut object)?;
+    read_object(&body, EXAMPLE)?;
+    let no_json = |error: serde_json::Error| bad_document("body", &error.to_string());
+    let mut fields: Fields = serde_json::from_slice(&body).map_err(no_json)?;
+    let requests = requests_of(&mut fields)?;
     let mut answers = Vec::new();
     let mut bytes = 0;
     for (index, request) in requests.into_iter().enumerate() {
@@ -47,31 +61,42 @@ pub(crate) async fn post(
             );
             return Err(bad_document(&format!("requests[{index}]"), &reason).into());
         }
-        let answer: Value = serde_json::from_slice(&answer)
+        let answer = serde_json::from_slice(&answer)
             .map_err(|error| bad_document(&format!("requests[{index}]"), &error.to_string()))?;
-        answers.push(json!({ "request": request, "answer": answer }));
+        answers.push(Answered { request, answer });
     }
     let frontend = &state.frontend;
-    object.insert("answers".to_owned(), answers.into());
-    object.insert("name".to_owned(), frontend.new_snapshot_name()?.into());
-    object.insert("taken".to_owned(), frontend.clock().now().to_string().into());
-    let snapshot = Document::from_value(DocumentKind::Snapshot, Value::Object(object));
+    set(&mut fields, "answers", &answers)?;
+    set(&mut fields, "name", &frontend.new_snapshot_name()?)?;
+    set(&mut fields, "taken", &frontend.clock().now().to_string())?;
+    let text = serde_json::to_string(&fields).map_err(|error| not_written(&error))?;
+    let snapshot = Document::from_json(DocumentKind::Snapshot, &text);
     let snapshot = snapshot.map_err(|error| bad_document(&error.field, &error.reason))?;
     let version = frontend.save_document(&principal, Some(0), &snapshot).await?;
     report(version, None, &snapshot)
 }
 
+/// Adds a field to those of the stored object.
+fn set(fields: &mut Fields, key: &str, value: &impl Serialize) -> Result<(), Problem> {
+    let value = to_raw_value(value).map_err(|error| not_written(&error))?;
+    fields.insert(key.to_owned(), value);
+    Ok(())
+}
+
+fn not_written(error: &serde_json::Error) -> FrontendError {
+    FrontendError::internal("a frozen answer was not written", error)
+}
+
 /// The requests of a body, whose other fields are those of the stored object.
-fn requests_of(object: &mut Map<String, Value>) -> Result<Vec<Value>, Problem> {
+fn requests_of(fields: &mut Fields) -> Result<Vec<Box<RawValue>>, Problem> {
     for key in ["answers", "name", "taken"] {
-        if object.contains_key(key) {
+        if fields.contains_key(key) {
             return Err(bad_document(key, "the server sets it").into());
         }
     }
-    match object.remove("requests") {
-        Some(Value::Array(requests)) if (1..=SNAPSHOT_ANSWERS_MAX).contains(&requests.len()) => {
-            Ok(requests)
-        }
+    let requests = fields.remove("requests");
+    match requests.and_then(|requests| serde_json::from_str::<Vec<_>>(requests.get()).ok()) {
+        Some(requests) if (1..=SNAPSHOT_ANSWERS_MAX).contains(&requests.len()) => Ok(requests),
         _ => {
             let reason = format!("expected 1 to {SNAPSHOT_ANSWERS_MAX} bodies of /v1/query");
             Err(bad_document("requests", &reason).into())
@@ -84,10 +109,10 @@ async fn answer(
     state: &AppState,
     principal: &Principal,
     headers: &HeaderMap,
-    request: &Value,
+    request: &RawValue,
 ) -> Result<Vec<u8>, Problem> {
     let start = Instant::now();
-    let body = QueryBody::read(request.to_string().as_bytes())?;
+    let body = QueryBody::read(request.get().as_bytes())?;
     let request = body.into_request(start, client_of(headers))?;
     let until = request.until;
     let deliver = |result| async move { blocking(move || respond(result, start, until)).await? };
@@ -99,13 +124,15 @@ async fn answer(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
     fn requests_are_taken_out_and_limited() {
-        let requests = |body: Value| match body {
-            Value::Object(mut object) => requests_of(&mut object),
-            _ => Err(bad_document("body", "no object").into()),
+        let requests = |body: Value| {
+            let mut fields = serde_json::from_str(&body.to_string()).expect("an object");
+            requests_of(&mut fields)
         };
         let body = json!({ "query": "", "requests": [{ "sql": "SELECT 1" }] });
         assert_eq!(requests(body).expect("read").len(), 1);

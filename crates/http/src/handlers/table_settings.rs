@@ -1,6 +1,7 @@
 //! `/v1/tables/{table}/settings`: a table's stored settings, the settings in effect, and the rows
 //! that will be deleted.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -55,6 +56,7 @@ struct Effective {
     sample_least: u32,
     storage: String,
     time_column: Option<String>,
+    units: BTreeMap<String, &'static str>,
 }
 
 #[derive(Serialize)]
@@ -148,6 +150,10 @@ impl Report {
                 sample_least: settings.sample_rows_min(),
                 storage: settings.storage().to_string(),
                 time_column: effective.time_column.map(|column| column.to_string()),
+                units: settings
+                    .column_units()
+                    .map(|(column, unit)| (column.to_string(), unit.name()))
+                    .collect(),
             },
             bytes_default: report.bytes_default,
             rows: status.as_ref().map_or(0, |status| status.schema.rows),

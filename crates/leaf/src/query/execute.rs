@@ -94,7 +94,10 @@ pub(crate) async fn execute(
         snapshots.iter_mut().enumerate().map(of_leaf).unzip();
     let shown = watch.part();
     if shown.is_watched() {
-        shown.begin_scan(snapshots.iter().map(|it| it.coverage(LeafOutcome::Late, 0, 0)).collect());
+        let begun = |snapshot: &LeafSnapshot<'_>| {
+            snapshot.with_losses(snapshot.coverage(LeafOutcome::Late, 0, 0))
+        };
+        shown.begin_scan(snapshots.iter().map(begun).collect());
     }
     let request = ScanRequest {
         query: Arc::clone(&query),
@@ -201,6 +204,12 @@ impl<'l> LeafSnapshot<'l> {
         }
     }
 
+    /// The coverage with the table, and with losses that may be of any table.
+    fn with_losses(&self, leaf: LeafCoverage) -> Coverage {
+        let unknown_losses = self.leaf.store.loss_count();
+        Coverage { unknown_losses, ..Coverage::of_leaf(leaf, self.has_table) }
+    }
+
     /// Reports this leaf's coverage in the partial. `blocks` is the number of blocks to scan;
     /// `scanned` is `None` if the scan failed.
     fn report_coverage(
@@ -224,14 +233,14 @@ impl<'l> LeafSnapshot<'l> {
                 LeafCoverage { rows_scanned: 0, ..failed }
             }
         };
-        partial.coverage.merge(Coverage::of_leaf(coverage, self.has_table));
+        let coverage = self.with_losses(coverage);
+        let losses = coverage.unknown_losses;
+        partial.coverage.merge(coverage);
         let table = query.table.as_str();
         if self.lost_rows > 0 {
             partial.warn(WarningCode::RowsLost, table, self.lost_rows);
         }
-        let losses = self.leaf.store.loss_count();
         if losses > 0 {
-            partial.coverage.unknown_losses += losses;
             partial.warn(WarningCode::RowsLostUnknown, &self.leaf.name.to_string(), losses);
         }
         for (code, gone) in

@@ -82,7 +82,7 @@ async fn documents_of_another_process_are_listed_read_and_changed() {
     let version = remote.set_document(Some(0), &view).await.expect("set");
     let stored = Versioned { version, value: view.clone() };
     assert_eq!(remote.document(kind, "v").await.expect("read"), Some(stored));
-    let summary = Versioned { version, value: view.summary() };
+    let summary = Versioned { version, value: view.summary().clone() };
     assert_eq!(remote.documents(kind).await.expect("read"), [summary]);
     let stale = remote.set_document(Some(0), &view).await.expect_err("stale");
     let is_conflict = |error: &DefinitionsError| matches!(error, DefinitionsError::DocumentConflict { current, .. } if *current == version);

@@ -23,6 +23,14 @@ pub(crate) trait Measurable {
 
     /// The value as a number.
     fn number(&self, raw: Self::Raw) -> Number;
+
+    /// Whether a value is an integer.
+    fn is_integer(&self, raw: Self::Raw) -> bool;
+
+    /// Whether all values are known to be integers.
+    fn are_integers(&self) -> bool {
+        false
+    }
 }
 
 /// Counts values by bucket. Its buffers are reused for the next group.
@@ -58,6 +66,13 @@ impl Buckets {
             self.count();
             let ends = (column.number(min), column.number(max));
             quantiles.add_rows(count, ends).add_weights(self.counted.iter().copied());
+            let mut raws = rows.iter().filter_map(|&row| column.raw(row as usize));
+            if !column.are_integers()
+                && quantiles.may_be_integers()
+                && !raws.all(|raw| column.is_integer(raw))
+            {
+                quantiles.note_fraction();
+            }
             return;
         }
         for row in rows.iter().map(|&row| row as usize) {
@@ -146,6 +161,14 @@ impl Measurable for &Numbers {
             _ => Number::ZERO,
         }
     }
+
+    fn is_integer(&self, mantissa: i64) -> bool {
+        mantissa % 10i64.pow(self.scale.into()) == 0
+    }
+
+    fn are_integers(&self) -> bool {
+        self.scale == 0
+    }
 }
 
 impl Measurable for &Doubles {
@@ -164,6 +187,10 @@ impl Measurable for &Doubles {
     fn number(&self, value: f64) -> Number {
         Number::from_f64(value).unwrap_or(Number::ZERO)
     }
+
+    fn is_integer(&self, value: f64) -> bool {
+        value.trunc() == value
+    }
 }
 
 impl Measurable for &Mixed {
@@ -179,6 +206,10 @@ impl Measurable for &Mixed {
 
     fn number(&self, (_, number): (f64, Number)) -> Number {
         number
+    }
+
+    fn is_integer(&self, (_, number): (f64, Number)) -> bool {
+        number.is_integer()
     }
 }
 
@@ -246,9 +277,10 @@ mod tests {
             values in prop::collection::vec(
                 prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO, 1..900,
             ),
-            before in 0i64..300,
+            before in 0i64..300, are_integers in any::<bool>(),
         ) {
             let rows = values.len();
+            let values = if are_integers { values.into_iter().map(f64::trunc).collect() } else { values };
             let doubles = Doubles { values: Rc::new(values), valid: None };
             agree(&doubles, rows, &Weights::One, before);
         }

@@ -123,7 +123,45 @@ impl<'v> QuantileRows<'v> {
                 quantiles.add(self.number(step), weight.unwrap_or(Weight::ONE));
             }
         }
+        if self.numbers.scale > 0 {
+            let by_number = cells.iter().map(|&cell| cell as usize / classes.len());
+            self.note_fractions(states, used_groups, rows.space, by_number.zip(steps.iter()));
+        }
         true
+    }
+
+    /// Notes which sketches have a value that is no integer. A row is its group number and its
+    /// step; the group number is `space` if the row does not count.
+    fn note_fractions<'s>(
+        &self,
+        states: &mut [State],
+        used_groups: &[(usize, u32)],
+        space: usize,
+        rows: impl Iterator<Item = (usize, &'s u32)>,
+    ) {
+        // The sketches without such a value so far, by group number; mostly there are none.
+        let mut open = vec![None; space + 1];
+        for &(number, group_index) in used_groups {
+            let State::Quantiles(quantiles) = &states[group_index as usize] else { continue };
+            if !quantiles.is_exact() && quantiles.may_be_integers() {
+                open[number] = Some(group_index);
+            }
+        }
+        let mut left = open.iter().flatten().count();
+        let unit = 10i64.pow(self.numbers.scale.into());
+        for (number, &step) in rows {
+            if left == 0 {
+                return;
+            }
+            if let Some(group_index) = open[number]
+                && self.reference.value(step) % unit != 0
+                && let State::Quantiles(quantiles) = &mut states[group_index as usize]
+            {
+                quantiles.note_fraction();
+                open[number] = None;
+                left -= 1;
+            }
+        }
     }
 
     fn number(&self, step: u32) -> Number {
@@ -188,7 +226,7 @@ mod tests {
             values in prop::collection::vec((0u32..4, 0u32..3, any::<bool>()), 1..900),
             wide in any::<bool>(), before in 0i64..300, from in -9i64..1_500, all in any::<bool>(),
             groups in 1usize..4, blocks in 1u32..4,
-            are_twins in any::<bool>(),
+            are_twins in any::<bool>(), scale in 0u8..3, step in prop_oneof![Just(5i64), Just(100)],
         ) {
             // Different blocks may use different buckets.
             let spread = |block: u32| if wide { 997 * (block * 5_000 + 1) } else { 1 };
@@ -197,10 +235,10 @@ mod tests {
             let numbers = |block: u32| {
                 let steps = (0u32..).take(values.len()).map(|at| at % 131 * spread(block));
                 let reference = FrameOfReference {
-                    from: 0, step: 5, span: 131 * spread(block), steps: Rc::new(steps.collect()),
+                    from: 0, step, span: 131 * spread(block), steps: Rc::new(steps.collect()),
                 };
                 let (mantissas, logical) = (MantissaColumn::FrameOfReference(reference), Logical::Plain);
-                Numbers { mantissas, scale: 2, logical, valid: valid.clone() }
+                Numbers { mantissas, scale, logical, valid: valid.clone() }
             };
             let columns: Vec<Numbers> = (0..blocks).map(numbers).collect();
             let mut chosen = Bitmap::ones(values.len());

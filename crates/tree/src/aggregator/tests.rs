@@ -8,6 +8,7 @@ use hadal_types::{Micros, TableName};
 use super::*;
 
 mod complete;
+mod watching;
 
 /// Answers with `rows` rows after a delay.
 struct FakeLeaf {

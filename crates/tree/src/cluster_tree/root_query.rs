@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use hadal_aggregate::{LeafOutcome, Partial};
+use hadal_aggregate::{Coverage, LeafOutcome, Partial};
 use hadal_peer::{Plan, QueryWatch, WatchedPart};
 use hadal_query::Query;
 use hadal_types::LeafName;
@@ -51,7 +51,9 @@ impl RootQuery<'_> {
         query: &Arc<Query>,
         watch: &QueryWatch,
     ) -> Partial {
-        let _shown = show_unasked(self.fan_out, &unasked, query, watch);
+        // Of other aggregators it is not known yet whether they answer.
+        let silent = self.members.unheard_aggregators(&[]);
+        let _shown = show_unasked(self.fan_out, (&unasked, silent), query, watch);
         let calls = (self.members, self.fan_out);
         let mut partial = run_plan(calls, plan, query, deadline, watch).await;
         add_unasked(self.fan_out, &mut partial, unasked, query);
@@ -145,25 +147,26 @@ pub(super) async fn run_plan(
 ) -> Partial {
     let split = planning::split(members, plan);
     let children: Vec<Arc<Child>> = split.children.into_iter().map(Arc::new).collect();
-    let _shown = show_unasked(fan_out, &split.unasked, query, watch);
+    let _shown = show_unasked(fan_out, (&split.unasked, 0), query, watch);
     let mut partial = fan_out.ask(&children, plan.rows_expected, query, deadline, watch).await;
     add_unasked(fan_out, &mut partial, split.unasked, query);
     partial
 }
 
-/// Shows the leaves that are not asked to the watch of the query.
+/// Shows the leaves that are not asked to the watch of the query, and other causes for which rows
+/// may be missing.
 fn show_unasked(
     fan_out: &FanOut,
-    unasked: &Unasked,
+    (unasked, unknown_losses): (&Unasked, u64),
     query: &Query,
     watch: &QueryWatch,
 ) -> WatchedPart {
     let part = watch.part();
     if part.is_watched() {
-        let silent = unasked.iter();
-        let silent =
-            silent.flat_map(|(leaf, outcome)| fan_out.unanswered(leaf, *outcome, query, 0).leaves);
-        part.show(&Partial::empty(query), silent.collect());
+        let leaves = unasked.iter();
+        let leaves = leaves.map(|(leaf, outcome)| fan_out.unanswered(leaf, *outcome, query, 0));
+        let losses = Coverage { unknown_losses, ..Coverage::default() };
+        part.show(&Partial::empty(query), leaves.chain([losses]).collect());
     }
     part
 }

@@ -2,6 +2,6 @@
 
 /// Milliseconds between two updates on a query that a client watches.
 pub const QUERY_UPDATE_MS: u64 = 250;
-/// Bytes of a partial result that is copied for a client that watches the query. Of a larger one,
-/// only the progress is shown.
+/// Bytes of the partial results of one query that are copied for a client that watches it. Of what
+/// exceeds them, only the progress is shown.
 pub const WATCHED_PARTIAL_BYTES_MAX: usize = 4 << 20;

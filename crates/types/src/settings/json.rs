@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::column_unit::add_unit;
 use super::{
-    AgeLimit, SampleFactor, SettingsError, TableSettings, column, no_rows, on_or_off, parse_bytes,
+    AgeLimit, ColumnUnit, ColumnUnits, SampleFactor, SettingsError, TableSettings, column, no_rows,
+    on_or_off, parse_bytes,
 };
 use crate::name::ColumnName;
 
@@ -39,6 +41,7 @@ impl TableSettings {
             ("sample_least", self.sample_least.map(Value::from)),
             ("storage", self.storage.map(|storage| storage.to_string().into())),
             ("time_column", self.time_column.as_ref().map(|column| column.as_str().into())),
+            ("units", self.units.as_ref().map(units_object)),
         ];
         let set = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         set.collect()
@@ -57,8 +60,8 @@ impl TableSettings {
     /// Reads an object. `archive` is a boolean or a text. `age`, `cold_after` and `sample_after`
     /// are texts or numbers of seconds, `bytes` and `sample_keep` texts or numbers. `sample_by` is
     /// a list of names, or one text with commas between them. `sample_least` is a number;
-    /// `sample_key`, `storage` and `time_column` are texts. `null` means unset. `format` may be
-    /// left out.
+    /// `sample_key`, `storage` and `time_column` are texts. `units` is an object of texts; an empty
+    /// one sets none. `null` means unset. `format` may be left out.
     ///
     /// # Errors
     /// [`SettingsError`] with the field, also for an unknown field.
@@ -88,6 +91,7 @@ impl TableSettings {
                     _ => return Err(no_storage(value)),
                 },
                 "time_column" => settings.time_column = Some(column_name(name, value)?),
+                "units" => settings.units = units(value)?,
                 _ => return Err(Self::unknown(name)),
             }
         }
@@ -159,6 +163,26 @@ fn sample_least(value: &Value) -> Result<u32, SettingsError> {
     TableSettings::check_sample_least(rows)
 }
 
+fn units_object(units: &ColumnUnits) -> Value {
+    let unit = |(column, unit): (&ColumnName, &ColumnUnit)| {
+        (column.as_str().to_owned(), unit.name().into())
+    };
+    Value::Object(units.iter().map(unit).collect())
+}
+
+fn units(value: &Value) -> Result<Option<ColumnUnits>, SettingsError> {
+    let wrong = |reason: String| SettingsError::new("units", reason);
+    let object = value
+        .as_object()
+        .ok_or_else(|| wrong(format!("{value} is no object; write {{\"latency\": \"ms\"}}")))?;
+    let mut units = ColumnUnits::new();
+    for (column, unit) in object {
+        let text = unit.as_str().ok_or_else(|| wrong(format!("{column}: {unit} is no unit")))?;
+        add_unit(&mut units, column, text).map_err(wrong)?;
+    }
+    Ok((!units.is_empty()).then_some(units))
+}
+
 fn no_storage(value: &Value) -> SettingsError {
     SettingsError::new("storage", format!("{value} is no text; write \"memory\" or \"mmap\""))
 }
@@ -195,11 +219,13 @@ mod tests {
             sample_least: Some(7),
             storage: Some(TableStorage::Mmap),
             time_column: Some(ColumnName::new("ts").expect("a name")),
+            units: Some([(ColumnName::new("took").expect("a name"), ColumnUnit::PerSecond)].into()),
         };
         let text = concat!(
             r#"{"age":"7d","archive":true,"bytes":2000000000,"cold_after":"36h","format":1,"#,
             r#""sample_after":"3d","sample_by":["a","b,c"],"sample_keep":"1/100","sample_key":"user","#,
-            r#""sample_least":7,"storage":"mmap","time_column":"ts"}"#
+            r#""sample_least":7,"storage":"mmap","time_column":"ts","#,
+            r#""units":{"took":"per second"}}"#
         );
         assert_eq!(all.to_json(), text);
         assert_eq!(TableSettings::from_json(text), Ok(all));
@@ -213,7 +239,9 @@ mod tests {
         let settings = read.expect("settings");
         assert_eq!(settings.age, Some(AgeLimit::Seconds(90)));
         assert_eq!((settings.bytes, settings.time_column), (Some(1 << 30), None));
-        assert_eq!(TableSettings::from_json("{}"), Ok(TableSettings::default()));
+        for text in ["{}", r#"{"units": {}}"#] {
+            assert_eq!(TableSettings::from_json(text), Ok(TableSettings::default()));
+        }
         let text = r#"{"sample_after": 90, "sample_by": "a,b", "sample_keep": 0.05}"#;
         let settings = TableSettings::from_json(text).expect("settings");
         assert_eq!(settings.sample_age(), AgeLimit::Seconds(90));
@@ -225,7 +253,8 @@ mod tests {
         assert_eq!(
             error(r#"{"cold": "1d"}"#),
             "cold: there is no such setting; there are age, archive, bytes, cold_after, \
-             sample_after, sample_by, sample_keep, sample_key, sample_least, storage, time_column"
+             sample_after, sample_by, sample_keep, sample_key, sample_least, storage, time_column, \
+             units"
         );
         assert_eq!(error(r#"{"age": true}"#).split(':').next(), Some("age"));
         assert_eq!(error(r#"{"cold_after": 1.5}"#).split(':').next(), Some("cold_after"));
@@ -249,6 +278,10 @@ mod tests {
             (r#"{"sample_key": ""}"#, "sample_key"),
             (r#"{"sample_least": 0}"#, "sample_least"),
             (r#"{"sample_least": "7"}"#, "sample_least"),
+            (r#"{"units": {"a": "meters"}}"#, "units"),
+            (r#"{"units": {"": "ms"}}"#, "units"),
+            (r#"{"units": {"a": null}}"#, "units"),
+            (r#"{"units": "a:ms"}"#, "units"),
         ] {
             assert_eq!(error(text).split(':').next(), Some(field), "{text}");
         }

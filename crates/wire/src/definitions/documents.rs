@@ -57,7 +57,7 @@ pub(super) fn encode_request(request: &DocumentsRequest) -> Request {
         DocumentsRequest::Set { based_on, document } => Request::SetDocument(proto::SetDocument {
             kind: document.kind().name().to_owned(),
             based_on: *based_on,
-            body: document.to_json(),
+            body: document.json().get().to_owned(),
         }),
         DocumentsRequest::Remove { kind, name, based_on } => {
             let (key, based_on) = (Some(key(*kind, name)), *based_on);
@@ -99,7 +99,8 @@ pub(super) fn encode_answer(answer: &DocumentsAnswer) -> Answer {
         }
         DocumentsAnswer::One(None) => Answer::NoDocument(proto::Empty {}),
         DocumentsAnswer::One(Some((version, document))) => {
-            let (kind, body) = (document.kind().name().to_owned(), document.to_json());
+            let (kind, body) =
+                (document.kind().name().to_owned(), document.json().get().to_owned());
             Answer::Document(proto::VersionedDocument { version: *version, kind, body })
         }
         DocumentsAnswer::Full(reason) => {

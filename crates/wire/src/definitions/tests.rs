@@ -84,7 +84,10 @@ fn answers() -> Vec<DefinitionsAnswer> {
         Answer::Recorded(revoked("b1")),
         Answer::Functions(Vec::new()),
         Answer::Functions(vec![(3, function())]),
-        Answer::Documents(DocumentsAnswer::List(DocumentKind::View, vec![(3, view().summary())])),
+        Answer::Documents(DocumentsAnswer::List(
+            DocumentKind::View,
+            vec![(3, view().summary().clone())],
+        )),
         Answer::Documents(DocumentsAnswer::One(None)),
         Answer::Documents(DocumentsAnswer::One(Some((3, view())))),
         Answer::Documents(DocumentsAnswer::Full("there are enough".to_owned())),

@@ -58,6 +58,7 @@ fn distributions_are_such_as_rows_make() {
             buckets: numbers::encode(steps.iter().copied()),
             weights: numbers::encode(weights.iter().copied()),
             version: QUANTILES_VERSION,
+            are_integers: false,
         }))
     };
     let cases: [(&[u128], &[u128]); 4] =
@@ -87,9 +88,22 @@ fn sketches_take_no_more_memory_than_is_allowed() {
         min: Some(encode_number(Number::ZERO)),
         max: Some(encode_number(Number::ZERO)),
         version: QUANTILES_VERSION,
+        are_integers: true,
     };
     let error = quantiles(quantiles::Quantiles::Sketch(sketch));
     assert!(error.contains("1048576"), "{error}");
+}
+
+#[test]
+fn sketches_keep_whether_they_are_of_integers() {
+    for last in ["300", "300.5"] {
+        let mut quantiles = Quantiles::default();
+        (0..300).for_each(|value| quantiles.add(Number::integer(value), Weight::ONE));
+        quantiles.add(last.parse().expect("a number"), Weight::ONE);
+        let encoded = encode_quantiles(&quantiles);
+        let decoded = decode_quantiles(encoded, &mut MemoryLimit::new(1 << 20)).expect("decodes");
+        assert_eq!((decoded.may_be_integers(), &decoded), (last == "300", &quantiles));
+    }
 }
 
 #[test]

@@ -25,9 +25,9 @@ use hadal_types::limits::{
 };
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
-    AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, Decimal, Kind, LeafName, LeafState,
-    Logical, Micros, Number, NumberRepr, SampleFactor, TableName, TableSchema, TableSettings,
-    TableStorage, TimeRange, Value, Weight,
+    AgeLimit, BatchId, ColumnName, ColumnPart, ColumnSchema, ColumnUnit, Decimal, Kind, LeafName,
+    LeafState, Logical, Micros, Number, NumberRepr, SampleFactor, TableName, TableSchema,
+    TableSettings, TableStorage, TimeRange, Value, Weight,
 };
 use proptest::prelude::*;
 use proptest::{collection, option};
@@ -492,6 +492,7 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
     };
     let bytes = TABLE_BYTES_SET_MIN..=TABLE_BYTES_SET_MAX;
     let keep = 2..=SAMPLE_ONE_IN_MAX;
+    let unit = proptest::sample::select(ColumnUnit::ALL.to_vec());
     let columns = collection::vec(column_name(), 1..=SAMPLE_COLUMNS_MAX);
     let sampling = (
         age(),
@@ -510,23 +511,27 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
         sampling,
         option::of(prop_oneof![Just(TableStorage::Memory), Just(TableStorage::Mmap)]),
         option::of(column_name()),
+        option::of(collection::btree_map(column_name(), unit, 1..5)),
     )
-        .prop_map(|(age, archive, bytes, cold_after, sampling, storage, time_column)| {
-            let (sample_after, sample_by, sample_keep, sample_key, sample_least) = sampling;
-            TableSettings {
-                age,
-                archive,
-                bytes,
-                cold_after,
-                sample_after,
-                sample_by,
-                sample_keep,
-                sample_key,
-                sample_least,
-                storage,
-                time_column,
-            }
-        })
+        .prop_map(
+            |(age, archive, bytes, cold_after, sampling, storage, time_column, units)| {
+                let (sample_after, sample_by, sample_keep, sample_key, sample_least) = sampling;
+                TableSettings {
+                    age,
+                    archive,
+                    bytes,
+                    cold_after,
+                    sample_after,
+                    sample_by,
+                    sample_keep,
+                    sample_key,
+                    sample_least,
+                    storage,
+                    time_column,
+                    units,
+                }
+            },
+        )
 }
 
 fn expiry() -> impl Strategy<Value = ExpiryForecast> {

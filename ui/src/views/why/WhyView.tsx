@@ -13,7 +13,7 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import { useContext } from "react";
 import { ask, explain, type Problem } from "../../api/client";
-import type { Explanation } from "../../api/explain";
+import type { Difference, Explanation } from "../../api/explain";
 import type { QuerySpec } from "../../api/types";
 import { counted, percent } from "../../base/format";
 import { AnswerSourceContext, useAnswer } from "../../explore/answers";
@@ -23,7 +23,6 @@ import { withCondition } from "../../query/edit";
 import { SELECTED } from "../../query/selection";
 import { optionOf, withOption } from "../../query/viewManifest";
 import { ProblemCard } from "../../widgets/ProblemCard";
-import { type MergedDifference, merged } from "./merge";
 import { conditionText, liftText, narrowTo, type Sides, sidesOf } from "./spec";
 
 /** What the rows of one side have that those of the other have not. */
@@ -103,7 +102,7 @@ function AskedDifferences({ of }: { of: Sides }) {
           {nothingWords(data, names)}
         </Text>
       )}
-      {merged(data.findings).map((difference) => (
+      {data.findings.map((difference) => (
         <DifferenceRow
           key={difference.conditions.map((it) => it.sql).join(" AND ")}
           difference={difference}
@@ -123,7 +122,7 @@ function nothingWords({ events }: Explanation, [now, before]: Sides["names"]): s
 }
 
 /** A difference as two bars: the shares of both sides. A click opens the menu. */
-function DifferenceRow(props: { difference: MergedDifference; names: Sides["names"] }) {
+function DifferenceRow(props: { difference: Difference; names: Sides["names"] }) {
   const { conditions, shares, lift, also } = props.difference;
   const { openMenu } = useExplore();
   const label = conditions.map(conditionText).join(" and ");

@@ -5,7 +5,7 @@ import { useColumnUnits } from "./columnUnits";
 
 /** The unit of a column's numbers: what its name says, or another one. */
 export function UnitField({ table, column }: { table: string; column: Column }) {
-  const { units, setUnit } = useColumnUnits(table);
+  const { units, kept, setUnit } = useColumnUnits(table);
   const byName = unitOfName(column.name);
   const named = UNIT_NAMES.find(([unit]) => unit === (byName ?? "none"))?.[1] ?? "";
   return (
@@ -13,7 +13,7 @@ export function UnitField({ table, column }: { table: string; column: Column }) 
       size="xs"
       my={4}
       aria-label={`Unit of ${column.name}`}
-      title="How charts and tables show these numbers, in this browser"
+      title={`How charts and tables show these numbers${kept.has(column.name) ? ", in this browser" : ""}`}
       value={units.get(column.name) ?? ""}
       data={[
         { value: "", label: `Unit: ${named}, by its name` },

@@ -1,8 +1,12 @@
-// The units that a person has set for columns. This browser keeps them, for each table.
+// The units that a person has set for columns: in the settings of the table, or only in this
+// browser, where it may not change these.
 
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo, useSyncExternalStore } from "react";
-import type { Column } from "../../api/types";
-import { type SetUnit, UNIT_NAMES } from "../../base/units";
+import { fetchSettings, Problem, putSettings } from "../../api/client";
+import { explicitSettings, settingsKey } from "../../api/settings";
+import type { Column, SetSettings, Settings } from "../../api/types";
+import { type SetUnit, UNIT_NAMES, unitOfName } from "../../base/units";
 
 const KEY = "hadal-units:";
 const EVENT = "hadal-units";
@@ -19,14 +23,18 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The units in a stored text; what is none is left out. */
+/** The units of columns in a stored text; what is none is left out. */
 export function readUnits(text: string | null): ColumnUnits {
-  let stored: unknown = null;
   try {
-    stored = JSON.parse(text ?? "null");
+    return unitsOf(JSON.parse(text ?? "null"));
   } catch {
     // Something else has written there.
+    return new Map();
   }
+}
+
+/** The units of columns in an object; what is none is left out. */
+export function unitsOf(stored: unknown): ColumnUnits {
   if (typeof stored !== "object" || stored === null) return new Map();
   const isUnit = (value: unknown): value is SetUnit => UNIT_NAMES.some(([unit]) => unit === value);
   return new Map(
@@ -34,26 +42,67 @@ export function readUnits(text: string | null): ColumnUnits {
   );
 }
 
+/** Keeps the unit of a column in this browser; undefined is none. */
+function keepUnit(table: string, column: string, unit: SetUnit | undefined): void {
+  const key = KEY + table;
+  const next = new Map(readUnits(localStorage.getItem(key)));
+  if (unit === undefined) next.delete(column);
+  else next.set(column, unit);
+  if (next.size === 0) localStorage.removeItem(key);
+  else localStorage.setItem(key, JSON.stringify(Object.fromEntries(next)));
+  window.dispatchEvent(new Event(EVENT));
+}
+
+/** A table's settings with another unit of a column; null is what the column's name says. */
+export function settingsWithUnit(
+  current: Settings,
+  column: string,
+  unit: SetUnit | null,
+): SetSettings {
+  const units = new Map(unitsOf(current.settings.units));
+  if (unit === null) units.delete(column);
+  else units.set(column, unit);
+  return { ...explicitSettings(current), units: Object.fromEntries(units) };
+}
+
 /** The units of a table's columns, and how to set one; null is what the column's name says. */
 export function useColumnUnits(table: string): {
   units: ColumnUnits;
+  /** Those that only this browser has, as it may not change the table's settings. */
+  kept: ColumnUnits;
   setUnit: (column: string, unit: SetUnit | null) => void;
 } {
-  const key = KEY + table;
-  const text = useSyncExternalStore(subscribe, () => localStorage.getItem(key));
-  const units = useMemo(() => readUnits(text), [text]);
+  const client = useQueryClient();
+  const { data } = useQuery<Settings, Problem>({
+    queryKey: settingsKey(table),
+    queryFn: ({ signal }) => fetchSettings(table, signal),
+    staleTime: 60_000,
+    retry: false,
+  });
+  const text = useSyncExternalStore(subscribe, () => localStorage.getItem(KEY + table));
+  const kept = useMemo(() => readUnits(text), [text]);
+  const set = data?.settings.units;
+  const units = useMemo(() => new Map([...unitsOf(set), ...kept]), [set, kept]);
   const setUnit = useCallback(
-    (column: string, unit: SetUnit | null) => {
-      const next = new Map(readUnits(localStorage.getItem(key)));
-      if (unit === null) next.delete(column);
-      else next.set(column, unit);
-      if (next.size === 0) localStorage.removeItem(key);
-      else localStorage.setItem(key, JSON.stringify(Object.fromEntries(next)));
-      window.dispatchEvent(new Event(EVENT));
+    async (column: string, unit: SetUnit | null) => {
+      // Shown at once, and kept here where the server refuses it.
+      keepUnit(table, column, unit ?? unitOfName(column) ?? "none");
+      try {
+        const current = await fetchSettings(table);
+        const settings = settingsWithUnit(current, column, unit);
+        const queryKey = settingsKey(table);
+        const now = await putSettings(table, current.version, settings);
+        // What was asked before would overwrite it.
+        await client.cancelQueries({ queryKey });
+        client.setQueryData(queryKey, now);
+        keepUnit(table, column, undefined);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+      }
     },
-    [key],
+    [client, table],
   );
-  return { units, setUnit };
+  return { units, kept, setUnit: (column, unit) => void setUnit(column, unit) };
 }
 
 /** The columns with the units that were set for them. */

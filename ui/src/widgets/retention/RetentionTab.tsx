@@ -2,6 +2,7 @@ import { Button, Group, Loader, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Dispatch, FormEvent, SetStateAction } from "react";
 import { fetchSettings, type Problem, serverNow } from "../../api/client";
+import { settingsKey } from "../../api/settings";
 import type { Column, Settings, Table } from "../../api/types";
 import type { Zone } from "../../base/zone";
 import { ProblemCard } from "../ProblemCard";
@@ -18,7 +19,7 @@ import {
   refusedSetting,
   textsOf,
 } from "./settingsDraft";
-import { settingsKey, useSaveSettings } from "./useSaveSettings";
+import { useSaveSettings } from "./useSaveSettings";
 
 /** Rows go and come while one looks. */
 const AGAIN_MS = 10_000;

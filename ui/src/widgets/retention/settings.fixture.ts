@@ -24,6 +24,7 @@ export function settingsFixture(settings: SetSettings): Settings {
       sample_least: 1,
       storage: "memory",
       time_column: "time",
+      units: {},
     },
     bytes_default: 2 ** 30,
     rows: 1000,

@@ -1,10 +1,11 @@
 // A table's settings as texts that people edit.
 
+import { explicitSettings } from "../../api/settings";
 import type { ProblemBody, SetSettings, Settings } from "../../api/types";
 import { visible } from "../../base/format";
 
-/** The settings of the server's answer, without the same ages in seconds. */
-type ServerName = Exclude<keyof Settings["effective"], `${string}_seconds`>;
+/** The settings that have an input: not the same ages in seconds, nor the units of columns. */
+type ServerName = Exclude<keyof Settings["effective"], `${string}_seconds` | "units">;
 
 /** All settings with their defaults; null if only the server knows it. */
 const DEFAULTS = {
@@ -41,15 +42,6 @@ export const NO_DRAFT: Draft = { table: "", edits: {}, seen: null };
 export function textsOf(current: Settings): Texts {
   const explicit = explicitSettings(current);
   return Object.fromEntries(NAMES.map((name) => [name, textOf(name, explicit[name])])) as Texts;
-}
-
-/**
- * What is set. Before anything is, a table of old rows is of any age all the same; that has to be
- * set along with the first thing that is, or the default would drop them.
- */
-function explicitSettings({ version, settings, effective }: Settings): SetSettings {
-  const anyAge = version === 0 && effective.age === "none";
-  return anyAge ? { age: "none", ...settings } : settings;
 }
 
 function textOf(name: Name, value: SetSettings[string] | undefined): string {

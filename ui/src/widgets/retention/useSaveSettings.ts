@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type Dispatch, type SetStateAction, useState } from "react";
 import { Problem, putSettings } from "../../api/client";
+import { settingsKey } from "../../api/settings";
 import type { Settings } from "../../api/types";
 import {
   type Draft,
@@ -10,9 +11,6 @@ import {
   refusedSetting,
   settingsWith,
 } from "./settingsDraft";
-
-/** What a table's settings are kept under. */
-export const settingsKey = (table: string) => ["settings", table];
 
 /** How a draft becomes the table's settings, and how that went. */
 export function useSaveSettings(

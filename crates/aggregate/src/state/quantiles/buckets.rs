@@ -104,6 +104,23 @@ pub(crate) fn bucket_number(bucket: i32) -> Number {
         .unwrap_or(Number::ZERO)
 }
 
+/// The integer that represents all integers of a bucket: within 1 % of them, and the only one if
+/// the bucket has no other. Of a bucket without integers, [`bucket_number`].
+#[must_use]
+pub(crate) fn bucket_integer(bucket: i32) -> Number {
+    let number = bucket_number(bucket);
+    if number.is_integer() {
+        return number;
+    }
+    let (low, high) = bucket_edges(bucket.abs());
+    let (first, last) = (low.ceil(), high.ceil() - 1.0);
+    if first > last {
+        return number;
+    }
+    let size = number.to_f64().abs().round().clamp(first, last);
+    Number::from_f64(size.copysign(f64::from(bucket))).unwrap_or(number)
+}
+
 /// The value within 1 % of all values between these edges: 2·low·high / (low + high), written so
 /// that no intermediate result overflows.
 fn middle(low: f64, high: f64) -> f64 {
@@ -175,6 +192,21 @@ mod tests {
             prop_assert!(error <= 0.010_000_001, "{value} {error}");
             let error = (bucket_number(bucket_of(value)).to_f64() / value - 1.0).abs();
             prop_assert!(error <= 0.010_001_001, "{value} {error}");
+        }
+
+        #[test]
+        fn integers_of_a_bucket_are_within_one_percent_of_its_integer(
+            value in any::<i64>(), cut in 0u32..63,
+        ) {
+            let value = (value >> cut) as f64;
+            let integer = bucket_integer(bucket_of(value));
+            prop_assert!(integer.is_integer(), "{value} {integer}");
+            if value.abs() < 128.0 {
+                prop_assert_eq!(integer.to_f64(), value);
+            } else {
+                let error = (integer.to_f64() / value - 1.0).abs();
+                prop_assert!(error <= 0.010_001_001, "{value} {error}");
+            }
         }
 
         #[test]

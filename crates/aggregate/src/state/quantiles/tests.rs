@@ -128,6 +128,29 @@ fn zero_stays_zero_in_a_sketch() {
 }
 
 #[test]
+fn quantiles_of_integers_are_integers() {
+    let integers = |values: &[i64]| of(values.iter().map(|n| (Number::integer(*n), Weight::ONE)));
+    let digits: Vec<i64> = (0..900).map(|row| row % 9 + 1).collect();
+    let small = integers(&digits);
+    assert!(!small.is_exact());
+    for (millionths, value) in [(50_000, 1), (250_000, 3), (HALF, 5), (950_000, 9)] {
+        assert_eq!(small.quantile(millionths), Some(Number::integer(value)), "{millionths}");
+        assert_eq!(small.quantile_cont(millionths), Some(Number::integer(value)), "{millionths}");
+    }
+    let mut large = integers(&(1..=1_000).collect::<Vec<_>>());
+    for millionths in (1_000..1_000_000).step_by(1_000) {
+        let quantile = large.quantile(millionths).and_then(Number::to_i64).expect("an integer");
+        let exact = i64::from(millionths / 1_000);
+        assert!((quantile - exact).abs() * 100 <= exact, "{quantile} is not {exact}");
+    }
+    assert!(large.may_be_integers());
+    large.merge(&of([(number("0.5"), Weight::ONE)]));
+    assert!(!large.may_be_integers(), "one value is no integer");
+    let huge = of([(number("1e300"), Weight::ONE)].repeat(300));
+    assert!(huge.may_be_integers(), "a double beyond all decimals is an integer");
+}
+
+#[test]
 fn counting_by_bucket_is_the_same_as_adding_one_by_one() {
     let values: Vec<i64> = (-150..150).map(|value| value * value * value).collect();
     let one_by_one = of(values.iter().map(|&value| {
@@ -145,10 +168,13 @@ fn counting_by_bucket_is_the_same_as_adding_one_by_one() {
     assert!(!counted.takes_buckets(256), "few rows are kept exactly");
     assert!(counted.takes_buckets(300));
     counted.add_rows(300, ends).add_weights(buckets.iter().copied());
+    assert_ne!(counted, one_by_one, "it is not known that some are no integers");
+    counted.note_fraction();
     assert_eq!(counted, one_by_one);
     // Buckets below, between and above the existing ones.
     let mut halves = Quantiles::default();
     halves.add_rows(257, ends).add_weights(buckets.iter().copied().step_by(2));
+    halves.note_fraction();
     halves.add_rows(43, ends).add_weights(buckets.iter().copied().skip(1).step_by(2));
     assert_eq!(halves.ends(), Some(ends));
     assert_eq!(halves, one_by_one);
@@ -162,7 +188,8 @@ fn parts_from_outside_are_checked() {
             .map(|(text, weight)| (bucket_of_number(number(text)), *weight))
             .collect();
         let [min, max] = ends.map(number);
-        Quantiles::from_parts(QuantilesParts::Sketch { rows, min, max, buckets })
+        let are_integers = false;
+        Quantiles::from_parts(QuantilesParts::Sketch { rows, min, max, buckets, are_integers })
     };
     assert!(sketch(300, ["1", "9"], &[("1", 5), ("9", 5)]).is_some());
     assert!(sketch(256, ["1", "9"], &[("1", 5), ("9", 5)]).is_none(), "few rows");
@@ -172,6 +199,12 @@ fn parts_from_outside_are_checked() {
     assert!(sketch(300, ["1", "9"], &[("1", 5), ("9", 0)]).is_none(), "no weight");
     assert!(sketch(300, ["1", "9"], &[("2", 5), ("9", 5)]).is_none(), "smallest not there");
     assert!(sketch(300, ["9", "1"], &[("1", 5), ("9", 5)]).is_none(), "upside down");
+    for (min, is_possible) in [("8", true), ("8.5", false)] {
+        let (min, max) = (number(min), number("9"));
+        let buckets = [min, max].map(|end| (bucket_of_number(end), 5)).to_vec();
+        let parts = QuantilesParts::Sketch { rows: 300, min, max, buckets, are_integers: true };
+        assert_eq!(Quantiles::from_parts(parts).is_some(), is_possible, "{min}");
+    }
     let many = vec![(Number::ZERO, Weight::ONE); 257];
     assert_eq!(Quantiles::from_parts(QuantilesParts::Exact(many)), None);
 }
@@ -180,11 +213,13 @@ proptest! {
     #[test]
     fn order_and_grouping_do_not_matter(
         values in prop::collection::vec((-1e6f64..1e6, 1i64..5_000_000), 0..600),
-        seed in any::<u64>(), pieces in 1usize..6,
+        seed in any::<u64>(), pieces in 1usize..6, fractions in 0usize..3,
     ) {
         let values: Vec<(Number, Weight)> = values
             .into_iter()
-            .map(|(value, millionths)| {
+            .enumerate()
+            .map(|(row, (value, millionths))| {
+                let value = if row < fractions { value } else { value.trunc() };
                 (Number::from_f64(value).expect("finite"), weight(millionths))
             })
             .collect();
@@ -201,6 +236,8 @@ proptest! {
             merged
         });
         prop_assert_eq!(merged.as_ref().map(Quantiles::to_parts), Some(whole.to_parts()));
+        let are_integers = values.iter().all(|(value, _)| value.is_integer());
+        prop_assert!(whole.is_exact() || whole.may_be_integers() == are_integers);
         prop_assert_eq!(whole.is_exact(), values.len() <= QUANTILE_EXACT_ROWS);
         prop_assert_eq!(Quantiles::from_parts(whole.to_parts()), Some(whole));
     }

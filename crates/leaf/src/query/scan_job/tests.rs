@@ -1,4 +1,4 @@
-use hadal_aggregate::{LeafCoverage, LeafOutcome, PartialBody, QueryErrorCode};
+use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, PartialBody, QueryErrorCode};
 use hadal_block::BlockBuilder;
 use hadal_peer::QueryWatch;
 use hadal_query::{ColumnRef, Expr, QueryKind, RowInput};
@@ -232,7 +232,7 @@ fn a_watched_scan_shows_the_blocks_scanned_by_each_thread() {
         micros: 0,
         as_of: (0, 0),
     };
-    job.request.shown.begin_scan(vec![leaf]);
+    job.request.shown.begin_scan(vec![Coverage::of_leaf(leaf, true)]);
     let shown = || watch.collect(&job.request.query, 0);
     let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
     let worker_states = worker_states.map(|worker_state| scan_one_block(&job, worker_state));

@@ -1,0 +1,122 @@
+//! Differences that are about the same rows, as one.
+
+use crate::contrast::condition::Condition;
+use crate::contrast::pairs::PAIRED_MAX;
+use crate::contrast::ranking::Difference;
+
+/// By how many merging makes differences fewer at most: each time, it is one pair fewer, or a pair
+/// becomes one condition.
+const REDUNDANT_MAX: usize = PAIRED_MAX * PAIRED_MAX;
+/// Numbers of events that differ by at most this part of them are taken for those of the same rows.
+const SAME: f64 = 0.01;
+
+/// The first `limit` differences, after those that are about the same rows were merged.
+pub(crate) fn merged(mut differences: Vec<Difference>, limit: usize) -> Vec<Difference> {
+    // Enough for the limit, and few enough to compare each with each.
+    differences.truncate(limit.saturating_add(REDUNDANT_MAX));
+    let mut merged = merge_all(differences);
+    merged.truncate(limit);
+    merged
+}
+
+/// The differences in their order. Those with a condition in common and as many events on both
+/// sides are one difference, at the place of the first: with the fewest conditions, and all others
+/// after them. It is known of no further ones that their rows are the same.
+fn merge_all(differences: Vec<Difference>) -> Vec<Difference> {
+    let mut kept: Vec<Difference> = Vec::new();
+    for difference in differences {
+        match kept.iter_mut().find(|other| is_redundant(other, &difference)) {
+            Some(other) => merge(other, difference),
+            None => kept.push(difference),
+        }
+    }
+    kept
+}
+
+fn is_redundant(one: &Difference, other: &Difference) -> bool {
+    let is_same = |side: usize| {
+        let [one, other] = [one.events[side], other.events[side]];
+        (one - other).abs() <= SAME * one.max(other)
+    };
+    let has = |condition: &Condition| other.conditions.contains(condition);
+    is_same(0) && is_same(1) && one.conditions.iter().any(has)
+}
+
+/// Merges a difference into an earlier one.
+fn merge(kept: &mut Difference, other: Difference) {
+    let mut all = [kept.conditions.as_slice(), &kept.also, &other.conditions].concat();
+    if other.conditions.len() < kept.conditions.len() {
+        *kept = other;
+    }
+    all.retain(|condition| !kept.conditions.contains(condition));
+    let mut also: Vec<Condition> = Vec::new();
+    for condition in all {
+        if !also.contains(&condition) {
+            also.push(condition);
+        }
+    }
+    kept.also = also;
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_types::{ColumnName, Value};
+
+    use super::*;
+    use crate::contrast::condition::Test;
+
+    fn difference(columns: &[&str], selection: f64, baseline: f64) -> Difference {
+        let condition = |column: &&str| Condition {
+            column: ColumnName::new(column).expect("a name"),
+            test: Test::Is(Value::integer(1)),
+        };
+        Difference {
+            conditions: columns.iter().map(condition).collect(),
+            also: Vec::new(),
+            events: [selection, baseline],
+            shares: [0.5, 0.1],
+            score: 1.0,
+            chance: 0.0,
+        }
+    }
+
+    /// The columns of each difference, and those of its further conditions.
+    fn columns(differences: Vec<Difference>) -> Vec<[String; 2]> {
+        let names = |conditions: &[Condition]| {
+            let names: Vec<&str> = conditions.iter().map(|of| of.column.as_str()).collect();
+            names.join(" ")
+        };
+        merged(differences, 10).iter().map(|of| [names(&of.conditions), names(&of.also)]).collect()
+    }
+
+    #[test]
+    fn pairs_that_are_about_the_same_rows_are_one_difference() {
+        let differences = vec![
+            difference(&["endpoint", "app"], 1_000.0, 0.0),
+            difference(&["endpoint", "fps"], 1_000.0, 0.0),
+            difference(&["endpoint"], 1_000.0, 80.0),
+            difference(&["endpoint", "kind"], 995.0, 0.0),
+            difference(&["other", "app"], 1_000.0, 0.0),
+        ];
+        assert_eq!(columns(differences), [["endpoint app", "fps kind other"], ["endpoint", ""]]);
+    }
+
+    #[test]
+    fn the_fewest_conditions_stand_first_whichever_came_first() {
+        let pair = difference(&["a", "b"], 10.0, 5.0);
+        let one = |column| difference(&[column], 10.0, 5.0);
+        assert_eq!(columns(vec![pair.clone(), one("a")]), [["a", "b"]]);
+        assert_eq!(columns(vec![one("a"), pair]), [["a", "b"]]);
+        assert_eq!(columns(vec![one("a"), one("b")]).len(), 2, "they may be of other rows");
+    }
+
+    #[test]
+    fn redundant_differences_take_no_place_of_others() {
+        let pairs = (0..9).map(|other| format!("c{other}"));
+        let pairs = pairs.map(|other| difference(&["cause", &other], 100.0, 20.0));
+        let all = pairs.chain([difference(&["weak"], 400.0, 30.0)]).collect();
+        let first = merged(all, 2);
+        assert_eq!(first.iter().map(|of| of.also.len()).collect::<Vec<_>>(), [8, 0]);
+        assert_eq!(first[1].conditions[0].column.as_str(), "weak");
+    }
+}
