@@ -117,17 +117,17 @@ fn scanned(query: &Query, keys: &[Key]) -> Partial {
         .collect();
     let size_max = rows.iter().map(|(_, sum)| u128::from(sum.unsigned_abs())).sum();
     let sums = [SumInput { measure: 0, scale: 0, valid: 0, size_max }];
-    let incoming = AccumulatorInput { classes: &[Weight::ONE.millionths()], sums: &sums };
+    let classes = &[Weight::ONE.millionths()];
+    let most = rows.iter().map(|(rows, _)| rows.unsigned_abs()).sum();
+    let incoming = AccumulatorInput { classes, sums: &sums, rows: most, weighted: None };
     groups.add_accumulators(&incoming, |layout, numbers| {
         let width = layout.columns.len();
         for (&index, (rows, sum)) in indexes.iter().zip(&rows) {
             let start = (index as usize * layout.class_count + layout.classes[0]) * width;
             for (number, column) in numbers[start..start + width].iter_mut().zip(&layout.columns) {
-                match column {
-                    AccumulatorColumn::Nothing => {}
-                    AccumulatorColumn::Count(_) => *number += rows,
-                    AccumulatorColumn::Sum { factor, .. } => *number += sum * factor,
-                }
+                let added = if let AccumulatorColumn::Sum { .. } = column { sum } else { rows };
+                // The rows are of one class.
+                *number += added * column.factors().first().unwrap_or(&0);
             }
         }
     });

@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn steps_are_weighed() {
         for length in LENGTHS {
-            let low = |number: u64| (number & u64::from(u32::MAX)) as u32;
+            let low = |number: u64| u32::try_from(number >> 32).unwrap_or(0);
             let steps: Vec<u32> = numbers(3).take(length).map(low).collect();
             let weights: Vec<u32> =
                 numbers(5).take(length).map(|number| low(number) >> 1).collect();
