@@ -9,7 +9,7 @@ use hadal_definitions::{
     Revocation, StoreFuture, Versioned,
 };
 use hadal_frontend::Backend;
-use hadal_types::limits::DOCUMENT_NAME_BYTES_MAX;
+use hadal_types::limits::NAME_BYTES_MAX;
 use hadal_types::{BatchId, Document, DocumentKind, LeafName, TableName, TableSettings};
 use serde_json::json;
 
@@ -188,7 +188,7 @@ fn names_that_nothing_can_have_are_unknown_whatever_the_store_says() {
     let scene = Scene::new();
     scene.set_away(true);
     scene.server.get("/v1/views/v").problem(503, "unavailable");
-    let long = "x".repeat(DOCUMENT_NAME_BYTES_MAX + 1);
+    let long = "x".repeat(NAME_BYTES_MAX + 1);
     for name in ["%00", "a%0A", "%20a", "a%2Fb", &long] {
         for kind in ["dashboards", "views", "snapshots"] {
             let path = format!("/v1/{kind}/{name}");

@@ -30,6 +30,7 @@ use crate::status::{decode_status, encode_status};
 const QUERY_GROUPS: &str = include_str!("../../../../spec/proto/vectors/query-groups.hex");
 const QUERY_ROWS: &str = include_str!("../../../../spec/proto/vectors/query-rows.hex");
 const PARTIAL_GROUPS: &str = include_str!("../../../../spec/proto/vectors/partial-groups.hex");
+const PARTIAL_INTEGERS: &str = include_str!("../../../../spec/proto/vectors/partial-integers.hex");
 const PARTIAL_COLUMNS: &str = include_str!("../../../../spec/proto/vectors/partial-columns.hex");
 const PARTIAL_ROWS: &str = include_str!("../../../../spec/proto/vectors/partial-rows.hex");
 const STATUS: &str = include_str!("../../../../spec/proto/vectors/status.hex");
@@ -296,13 +297,21 @@ fn queries_of_every_release_are_read() {
 #[test]
 fn partial_answers_of_every_release_are_read() {
     for (hex, query, partial) in [
-        (PARTIAL_GROUPS, groups_query(), groups_partial()),
+        (PARTIAL_INTEGERS, groups_query(), groups_partial()),
         (PARTIAL_COLUMNS, groups_query(), columns_partial()),
         (PARTIAL_ROWS, rows_query(), rows_partial()),
     ] {
         let read = decode_partial(bytes_of(hex), &query);
         assert_eq!(read.as_ref(), Ok(&partial), "\n{}\n", hex_of(&encode_partial(partial.clone())));
     }
+}
+
+/// Its percentiles do not say that all their values are integers.
+#[test]
+fn partial_answers_without_the_mark_of_integers_are_read() {
+    let read = decode_partial(bytes_of(PARTIAL_GROUPS), &groups_query()).expect("a partial");
+    assert_ne!(read, groups_partial());
+    assert_eq!(encode_partial(read), bytes_of(PARTIAL_GROUPS));
 }
 
 #[test]
