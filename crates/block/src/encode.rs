@@ -10,7 +10,7 @@ use crate::directory::{Entry, SECTIONS_MAX};
 use crate::error::BlockError;
 use crate::header::WARM_VERSION;
 use crate::interner::{ListInterner, StringInterner};
-use crate::weighted_sums::RowWeights;
+use crate::weighted_sums::{RowWeights, is_rates};
 
 mod lists;
 mod numbers;
@@ -139,6 +139,14 @@ impl Sections {
     }
 }
 
+/// The weights that a column of sample rates gives; `None` if it is another column, or not of
+/// decimals.
+fn weights_of(rates: &Dense<'_>) -> Option<RowWeights> {
+    let DenseValues::Decimals { mantissas, scale } = &rates.values else { return None };
+    let is_rates = is_rates(rates.name, rates.kind) && rates.logical != Logical::Time;
+    if is_rates { RowWeights::new(mantissas, *scale, rates.validity.as_ref()) } else { None }
+}
+
 /// Encodes the columns of one block.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
@@ -150,7 +158,7 @@ pub(crate) struct Encoder {
 impl Encoder {
     /// `rates` is the column of the rows' sample rates.
     pub(crate) fn new(rates: Option<&Dense<'_>>) -> Self {
-        Self { sections: Sections::default(), weights: rates.and_then(RowWeights::new) }
+        Self { sections: Sections::default(), weights: rates.and_then(weights_of) }
     }
 
     /// Encodes a column.

@@ -6,9 +6,8 @@ use std::borrow::Cow;
 
 use hadal_encoding::Bitmap;
 use hadal_encoding::cursor::{Cursor, write_zigzag_wide};
-use hadal_types::{ColumnName, Kind, Logical, Weight};
+use hadal_types::{ColumnName, Kind, Weight};
 
-use crate::encode::{Dense, DenseValues};
 use crate::error::{BlockError, BlockRegion};
 
 /// Blocks of fewer rows have no weighted sums: these would take many bytes per row, and the blocks
@@ -79,17 +78,15 @@ fn products(weight: i128, (min, max): (i64, i64)) -> Option<std::ops::RangeInclu
 pub(crate) struct RowWeights(Vec<i64>);
 
 impl RowWeights {
-    /// The weights that a column of sample rates gives. `None` if it is another column, if it is
-    /// not of decimals of few digits, or if there are few rows.
-    pub(crate) fn new(rates: &Dense<'_>) -> Option<Self> {
-        let DenseValues::Decimals { mantissas, scale } = &rates.values else { return None };
-        let is_rates = is_rates(rates.name, rates.kind) && rates.logical != Logical::Time;
-        if !is_rates || *scale > Weight::SCALE || mantissas.len() < ROWS_MIN {
+    /// The weights that sample rates, mantissas × 10^−scale, give. `None` if they are of too many
+    /// digits, or if there are few rows.
+    pub(crate) fn new(mantissas: &[i64], scale: u8, validity: Option<&Bitmap>) -> Option<Self> {
+        if scale > Weight::SCALE || mantissas.len() < ROWS_MIN {
             return None;
         }
-        let weight = |&rate: &i64| Weight::from_mantissa(rate, *scale).millionths();
+        let weight = |&rate: &i64| Weight::from_mantissa(rate, scale).millionths();
         let mut weights: Vec<i64> = mantissas.iter().map(weight).collect();
-        if let Some(validity) = &rates.validity {
+        if let Some(validity) = validity {
             let slots = weights.iter_mut().enumerate();
             slots.filter(|(row, _)| !validity.get(*row)).for_each(|(_, slot)| *slot = Weight::UNIT);
         }

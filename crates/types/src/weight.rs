@@ -38,8 +38,8 @@ impl Weight {
             .ok_or_else(|| WeightError(rate.to_string()))
     }
 
-    /// Returns the weight of a row with the sample rate mantissa × 10^−scale; one outside the range.
-    /// The scale is at most [`Self::SCALE`].
+    /// Returns the weight of a row with the sample rate mantissa × 10^−scale; one outside the
+    /// range. The scale is at most [`Self::SCALE`].
     #[must_use]
     pub fn from_mantissa(mantissa: i64, scale: u8) -> Self {
         let factor = 10i64.checked_pow(u32::from(Self::SCALE.saturating_sub(scale)));

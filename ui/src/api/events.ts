@@ -41,8 +41,8 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       }
     }
   } finally {
-    // Nobody reads the rest: the connection may close. Chromium closes it for a body that has ended,
-    // too, if it is cancelled.
+    // Nobody reads the rest: the connection may close. Chromium closes it for a body that has
+    // ended, too, if it is cancelled.
     if (!ended) void reader.cancel().catch(() => undefined);
   }
 }

@@ -13,9 +13,9 @@
 //! | [`Groups::states_mut`] | `[State]`: one state | adds values to it |
 //!
 //! The accumulator of a row is at (group index × class count + class) × columns + column
-//! ([`AccumulatorLayout`]); column 0 counts all rows, and more if rows are weighted. Deferred rows have the index of their key;
-//! rows without a value have the index after the last key. Counts are at
-//! [`QuantileCounts::start_of`].
+//! ([`AccumulatorLayout`]); column 0 counts all rows, and more if rows are weighted. Deferred rows
+//! have the index of their key; rows without a value have the index after the last key. Counts are
+//! at [`QuantileCounts::start_of`].
 //!
 //! `scan` promises bounds beforehand: of sums ([`SumInput::size_max`]), mantissas and buckets. So
 //! no sum overflows. `scan` passes full counts to [`QuantileCounts::note_full`], and extends the

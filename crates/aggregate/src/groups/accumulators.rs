@@ -13,10 +13,12 @@
 
 use hadal_types::decimal::power_of_ten;
 
-use crate::groups::accumulators::weighting::{Bounds, Weighting};
+use crate::groups::accumulators::bounds::Bounds;
+use crate::groups::accumulators::weighting::Weighting;
 use crate::groups::int_table::reserve_spare;
 use crate::state::weighted_count::WeightedCount;
 
+mod bounds;
 pub(crate) mod layout;
 mod weighting;
 

@@ -1,6 +1,6 @@
 //! What comes into accumulators, and where it is added: the contract with `scan`.
 
-use crate::groups::accumulators::weighting::Bounds;
+use crate::groups::accumulators::bounds::Bounds;
 
 /// Properties of the rows that are about to be added.
 #[derive(Clone, Copy, Debug)]

@@ -7,42 +7,17 @@
 
 use hadal_types::Weight;
 
+use crate::groups::accumulators::bounds::{Bounds, WEIGHT_BITS, WEIGHT_MAX};
 use crate::groups::accumulators::layout::AccumulatorInput;
 use crate::state::weighted_count::WeightedCount;
-
-/// The sum of weights takes the lower bits of a count's first accumulator, the number of rows takes
-/// the others.
-const WEIGHT_BITS: u32 = 36;
-/// The maximum number of rows.
-const ROWS_MAX: u64 = 1 << 26;
-/// The maximum weight, in units: more would leave room for few rows.
-const WEIGHT_MAX: i64 = 1 << 14;
 
 /// The weights of what was added, and of what comes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weighting {
-    /// Classes have accumulators of their own; these are at most so many rows.
+    /// Classes have accumulators of their own; these are at most that number of rows.
     ByClass { rows: u64 },
     /// Rows are weighted as they are added.
     ByRow(Bounds),
-}
-
-/// Bounds of the rows that were weighted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bounds {
-    rows: u64,
-    /// In units.
-    weight_max: i64,
-}
-
-impl Bounds {
-    /// The bounds once more rows are added; `None` if a count could overflow.
-    fn plus(self, more: Self) -> Option<Self> {
-        let rows = self.rows.checked_add(more.rows).filter(|&rows| rows <= ROWS_MAX)?;
-        let weight_max = self.weight_max.max(more.weight_max);
-        let weights = rows.checked_mul(weight_max.unsigned_abs())?;
-        (weights < 1 << WEIGHT_BITS).then_some(Self { rows, weight_max })
-    }
 }
 
 impl Weighting {
