@@ -4,8 +4,8 @@ use crate::contrast::condition::Condition;
 use crate::contrast::pairs::PAIRED_MAX;
 use crate::contrast::ranking::Difference;
 
-/// By how many merging makes differences fewer at most: each time, it is one pair fewer, or a pair
-/// becomes one condition.
+/// The maximum number of differences that merging removes. Each of them is a pair, or reduces a
+/// pair to one condition: at most two for each pair.
 const REDUNDANT_MAX: usize = PAIRED_MAX * PAIRED_MAX;
 /// Numbers of events that differ by at most this part of them are taken for those of the same rows.
 const SAME: f64 = 0.01;
@@ -19,9 +19,9 @@ pub(crate) fn merged(mut differences: Vec<Difference>, limit: usize) -> Vec<Diff
     merged
 }
 
-/// The differences in their order. Those with a condition in common and as many events on both
-/// sides are one difference, at the place of the first: with the fewest conditions, and all others
-/// after them. It is known of no further ones that their rows are the same.
+/// The differences in their order. Those with a condition in common and equally many events on both
+/// sides become one difference, at the position of the first. It has the fewest conditions; the
+/// conditions of the others are in its `also`.
 fn merge_all(differences: Vec<Difference>) -> Vec<Difference> {
     let mut kept: Vec<Difference> = Vec::new();
     for difference in differences {
