@@ -28,7 +28,7 @@ export const tests = [
   [
     "shows rows that come in, by itself",
     async ({ page, url }) => {
-      await open(page, `${url}/?table=processes&view=table&from=-5m&refresh=1s`);
+      await open(page, `${url}/?table=processes&view=table&from=-6h&refresh=1s`);
       const before = await rowsBehind(page);
       await page.waitForFunction(
         (rows) => Number(/([\d,]+) rows/.exec(document.querySelector("[data-testid=coverage]").innerText)?.[1].replaceAll(",", "")) > rows,

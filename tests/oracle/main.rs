@@ -21,7 +21,7 @@ use hadal_tests::oracle::{EngineFault, ExpectationCounts, Produced, Row, check_s
 use hadal_types::ColumnName;
 
 /// The number of seeds of one run, unless the environment says otherwise.
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 150;
 
 fn seeds() -> Vec<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
