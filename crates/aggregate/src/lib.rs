@@ -57,4 +57,4 @@ pub use state::top_values::{TopValues, TopValuesParts};
 pub use state::user::UserState;
 pub use state::weighted_count::WeightedCount;
 pub use state::{Moments, State};
-pub use top_list::{NextRound, TopList};
+pub use top_list::{NextRound, Rank, TopList};

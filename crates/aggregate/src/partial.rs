@@ -15,7 +15,7 @@ use crate::partial::coverage::{Coverage, ScanStats};
 use crate::partial::top_rows::TopRows;
 use crate::partial::warnings::{WarningCode, Warnings};
 use crate::query_error::{ADVICE, QueryError, QueryErrorCode, QueryErrors, out_of_memory};
-use crate::top_list::NextRound;
+use crate::top_list::{NextRound, Rank};
 
 /// The groups or rows of a partial result.
 #[derive(Clone, Debug, PartialEq)]
@@ -195,6 +195,32 @@ impl Partial {
         {
             groups.keep_sent(query);
             self.hold(usize::MAX);
+        }
+    }
+
+    /// What the `n`-th largest group has at least, and what all groups have together, in the
+    /// [units](Rank::units) of `rank`. `None` if there are fewer groups, or if a value is unknown.
+    pub fn nth_largest(&mut self, rank: Rank, n: usize) -> Option<(i128, i128)> {
+        match &mut self.body {
+            PartialBody::Groups(groups) => groups.nth_largest(rank, n),
+            PartialBody::Rows(_) => None,
+        }
+    }
+
+    /// States that the scan left out groups with less than `least` each, in units of the top list.
+    pub fn note_left_out(&mut self, least: i128) {
+        let matched = self.stats.rows_matched;
+        if let PartialBody::Groups(groups) = &mut self.body {
+            groups.note_left_out(least, matched);
+        }
+    }
+
+    /// The number of groups, deferred ones not included.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        match &self.body {
+            PartialBody::Groups(groups) => groups.len(),
+            PartialBody::Rows(_) => 0,
         }
     }
 

@@ -8,14 +8,15 @@ use hadal_types::limits::{TOP_GROUPS_MIN, TOP_GROUPS_PER_ROW, TOP_KEYS_MAX};
 /// What a top list is ordered by, and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TopList {
-    pub(crate) ranked_by: Rank,
+    /// What the largest groups have most of.
+    pub ranked_by: Rank,
     /// Rows of the list, OFFSET included.
-    pub(crate) rows: usize,
+    pub rows: usize,
 }
 
 /// What groups are ranked by, the largest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rank {
+pub enum Rank {
     /// The number of rows.
     RawCount,
     /// The weight of all rows.
@@ -72,7 +73,8 @@ impl TopList {
     }
 
     /// The number of groups that a level of the tree sends (Scuba, VLDB 2013, section 3.5).
-    pub(crate) const fn groups_max(&self) -> usize {
+    #[must_use]
+    pub const fn groups_max(&self) -> usize {
         let groups = self.rows.saturating_mul(TOP_GROUPS_PER_ROW);
         if groups > TOP_GROUPS_MIN { groups } else { TOP_GROUPS_MIN }
     }

@@ -27,7 +27,7 @@ use crate::maintenance::memory_pressure::MemoryPressure;
 use crate::maintenance::merge::MergeError;
 use crate::maintenance::merger::Merger;
 use crate::maintenance::scrub::Scrubber;
-use crate::query::execute::{QueryLeaf, QuerySettings, execute};
+use crate::query::execute::{QueryLeaf, QuerySettings, TableScope, execute};
 use crate::query::scan_pool::ScanPool;
 use crate::recovery::{self, Recovered};
 use crate::table::Table;
@@ -344,7 +344,10 @@ impl Peer for Leaf {
         deadline: Instant,
         watch: QueryWatch,
     ) -> BoxFuture<'_, Partial> {
-        Box::pin(async move { execute(&[self.for_query()], query, deadline, &watch).await })
+        Box::pin(async move {
+            let watched = (&watch, TableScope::Part);
+            execute(&[self.for_query()], query, deadline, watched).await
+        })
     }
 
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
@@ -365,4 +368,4 @@ impl Peer for Leaf {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -14,7 +14,7 @@ use hadal_query::Query;
 use hadal_types::TableName;
 
 use crate::leaf::Leaf;
-use crate::query::execute::execute;
+use crate::query::execute::{TableScope, execute};
 
 /// The leaves of a process, which share a [pool](crate::ScanPool) of threads and a memory pool.
 pub struct LeafGroup {
@@ -43,7 +43,7 @@ impl Peer for LeafGroup {
     ) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
             let leaves: Vec<_> = self.leaves.iter().map(|leaf| leaf.for_query()).collect();
-            execute(&leaves, query, deadline, &watch).await
+            execute(&leaves, query, deadline, (&watch, TableScope::Whole)).await
         })
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod morsel_queue;
 mod random_schedule_tests;
 pub(crate) mod scan_job;
 pub(crate) mod scan_pool;
+pub(crate) mod top_list;
 pub(crate) mod worker_pool;
 #[cfg(test)]
 mod worker_pool_tests;

@@ -14,7 +14,9 @@
 //!    adds each group once to the partial, where `group/group_lookup` finds it.
 //!    `aggregate/sketches` adds distributions and distinct values group by group.
 //!    `aggregate/ungrouped` answers a query without groups from zones, or sums encoded values.
-//! 5. `top_k/rows`: a query for raw rows keeps the best rows. `top_k/sort_ranks` compares rows by
+//! 5. `top_list`: of a top list over many groups, a first scan counts rows by the hash of their key
+//!    (`group/key_counters`), and a second leaves out rows whose group cannot be in the list.
+//! 6. `top_k/rows`: a query for raw rows keeps the best rows. `top_k/sort_ranks` compares rows by
 //!    one value; other rows, and blocks whose zones hold no better row, are skipped.
 //!
 //! Decoded and computed bytes are reserved from the query's memory (`scan_memory`). Rows with large
@@ -30,8 +32,10 @@ mod piecewise;
 mod scan;
 mod scan_memory;
 mod top_k;
+mod top_list;
 
 pub use column::interner::{BlockContext, InternedIds, SharedInterner};
+pub use group::key_counters::{KeyBound, KeyCounters};
 pub use scan::{BlockOrder, Scan, ScanError};
 
 /// The name of the instruction set that scans use: `baseline`, `avx2` or `avx512`. It is the best

@@ -6,7 +6,7 @@ use hadal_aggregate::{Partial, PartialBody, QueryError, WarningCode};
 use hadal_block::{BlockError, BlockView, ColumnView};
 use hadal_query::{Function, PrepareError, Query, RowInput};
 use hadal_types::limits::PIECE_BYTES_MAX;
-use hadal_types::{ColumnName, Kind, Value};
+use hadal_types::{ColumnName, Kind, MemoryReservation, Value};
 
 use crate::column::interner::{BlockContext, ChecksumContext};
 use crate::column::lazy_columns::LazyColumns;
@@ -14,6 +14,7 @@ use crate::column::selection::Selection;
 use crate::expr::plan::{PreparedExpr, PreparedQuery, is_time};
 use crate::expr::visible_kinds::{Hidden, VisibleColumns, visible_columns};
 use crate::expr::zone_map;
+use crate::group::key_counters::KeyBound;
 use crate::piecewise::{PiecewiseAdder, filter_rows};
 use crate::scan_memory::{Interrupt, ScanMemory};
 use crate::top_k::rows;
@@ -47,12 +48,14 @@ pub enum BlockOrder {
 /// A query prepared to run over row blocks. Made once per query and leaf.
 #[derive(Debug)]
 pub struct Scan {
-    query: Arc<Query>,
-    plan: PreparedQuery,
+    pub(crate) query: Arc<Query>,
+    pub(crate) plan: PreparedQuery,
     visible: VisibleColumns,
     use_zones: bool,
     /// The maximum bytes of values computed at a time.
     piece_bytes_max: usize,
+    /// Which groups are left out; `None`: none.
+    pub(crate) bound: Option<KeyBound>,
 }
 
 impl Scan {
@@ -63,7 +66,8 @@ impl Scan {
     pub fn new(query: Arc<Query>) -> Result<Self, PrepareError> {
         let plan = PreparedQuery::new(&query)?;
         let visible = visible_columns(&query);
-        Ok(Self { query, plan, visible, use_zones: true, piece_bytes_max: PIECE_BYTES_MAX })
+        let piece_bytes_max = PIECE_BYTES_MAX;
+        Ok(Self { query, plan, visible, use_zones: true, piece_bytes_max, bound: None })
     }
 
     /// The same scan, taking no value from zones instead of rows: to measure the cost of reading
@@ -78,6 +82,12 @@ impl Scan {
     #[must_use]
     pub fn in_pieces_of(self, bytes: usize) -> Self {
         Self { piece_bytes_max: bytes, ..self }
+    }
+
+    /// The same scan, without groups that are below the bound.
+    #[must_use]
+    pub fn bounded(self, bound: KeyBound) -> Self {
+        Self { bound: Some(bound), ..self }
     }
 
     /// The preferred order of blocks.
@@ -124,14 +134,19 @@ impl Scan {
         partial: &mut Partial,
     ) -> Result<(), ScanError> {
         let is_cancelled = || context.is_cancelled();
-        let memory = ScanMemory::new(&partial.reservation, self.piece_bytes_max, &is_cancelled)
-            .until(context.deadline());
-        self.add_block(block, context, &memory, partial).map_err(|interrupt| match interrupt {
-            Interrupt::Damaged(error) => ScanError::Damaged(error),
-            Interrupt::Cancelled => ScanError::Cancelled,
-            Interrupt::Failed(fault) => ScanError::Failed(fault),
-            Interrupt::TooManyBytes => ScanError::Failed(Box::new(memory.too_much_of_one_row())),
-        })
+        let memory = self.memory(context, &partial.reservation, &is_cancelled);
+        self.add_block(block, context, &memory, partial)
+            .map_err(|interrupt| scan_error(interrupt, &memory))
+    }
+
+    /// The memory for one block of a query with this reservation.
+    pub(crate) fn memory<'r>(
+        &self,
+        context: &dyn BlockContext<'_>,
+        reservation: &MemoryReservation,
+        is_cancelled: &'r dyn Fn() -> bool,
+    ) -> ScanMemory<'r> {
+        ScanMemory::new(reservation, self.piece_bytes_max, is_cancelled).until(context.deadline())
     }
 
     fn add_block<'a>(
@@ -163,9 +178,10 @@ impl Scan {
         if let PartialBody::Rows(best) = &partial.body {
             is_beaten = rows::is_beaten(&self.plan, block, best);
         }
-        if selection.count() > 0 && !is_beaten {
+        let kept = self.admitted(&columns, &selection)?;
+        if kept.count() > 0 && !is_beaten {
             let (query, plan, use_zones) = (&*self.query, &self.plan, self.use_zones);
-            PiecewiseAdder { query, plan, use_zones }.add(&columns, &selection, partial)?;
+            PiecewiseAdder { query, plan, use_zones }.add(&columns, &kept, partial)?;
         }
         match is_beaten && columns.bytes_read() == 0 {
             true => partial.stats.blocks_skipped += 1,
@@ -178,7 +194,7 @@ impl Scan {
     }
 
     /// The rows in the time range.
-    fn reached(
+    pub(crate) fn reached(
         &self,
         block: &BlockView<'_>,
         columns: &LazyColumns<'_, '_>,
@@ -230,6 +246,16 @@ impl Scan {
             }
         }
         Ok(all)
+    }
+}
+
+/// Why the scan of a block failed that was interrupted.
+pub(crate) fn scan_error(interrupt: Interrupt, memory: &ScanMemory<'_>) -> ScanError {
+    match interrupt {
+        Interrupt::Damaged(error) => ScanError::Damaged(error),
+        Interrupt::Cancelled => ScanError::Cancelled,
+        Interrupt::Failed(fault) => ScanError::Failed(fault),
+        Interrupt::TooManyBytes => ScanError::Failed(Box::new(memory.too_much_of_one_row())),
     }
 }
 

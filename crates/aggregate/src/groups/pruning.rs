@@ -46,7 +46,8 @@ pub struct CutParts {
     /// No group that is not here has more: 1 to [`TOP_BOUND_MAX`], in rows for a count without
     /// weights, else in millionths.
     pub threshold: i128,
-    /// Groups that were left out, one for each process that did so.
+    /// Groups that were left out, one for each process that did so. Those that a scan did not even
+    /// make are not among them.
     pub groups: u64,
     /// Their rows.
     pub rows: u64,
@@ -187,6 +188,27 @@ impl Groups {
             }
         };
         Some((exact, exact))
+    }
+
+    /// What the `n`-th largest group has at least, and what all groups have together, in the rank's
+    /// [units](Rank::units). `None` if there are fewer groups, or if a value is unknown.
+    pub(crate) fn nth_largest(&mut self, rank: Rank, n: usize) -> Option<(i128, i128)> {
+        self.flush_deferred();
+        let mut lows: Vec<i128> = self.bounds(rank)?.iter().map(|bounds| bounds.low).collect();
+        let total = lows.iter().fold(0i128, |total, low| total.saturating_add(*low));
+        let last = n.checked_sub(1).filter(|last| *last < lows.len())?;
+        let (_, &mut nth, _) = lows.select_nth_unstable_by_key(last, |low| Reverse(*low));
+        Some((nth, total))
+    }
+
+    /// States that groups were left out before they were made, with `matched` rows less those of
+    /// the groups here. Each of them had less than `least`.
+    pub(crate) fn note_left_out(&mut self, least: i128, matched: u64) {
+        let rows = (0..self.len()).map(|index| self.count_at(index).rows()).sum();
+        let threshold = least.saturating_sub(1).clamp(1, TOP_BOUND_MAX);
+        let covered = vec![threshold; self.len()];
+        let rows = matched.saturating_sub(rows);
+        self.cut = Some(Box::new(Cut { threshold, groups: 0, rows, covered }));
     }
 
     /// What remains to be asked for the top list of `query`.

@@ -78,7 +78,7 @@ fn usual_limits() -> LeafLimits {
     LeafLimits { clock_proving: Duration::ZERO, ..LeafLimits::of_one_in(1) }
 }
 
-fn config(folder: Option<&Path>) -> LeafConfig {
+pub(crate) fn config(folder: Option<&Path>) -> LeafConfig {
     LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),

@@ -18,6 +18,7 @@ use tokio::task::spawn_blocking;
 use crate::context::LeafContext;
 use crate::query::scan_job::{JobResult, ScanJob, ScanRequest, ScannedBlocks};
 use crate::query::scan_pool::ScanPool;
+use crate::query::top_list;
 use crate::table::block::Block;
 use crate::table::{Table, version_without_table};
 
@@ -34,6 +35,15 @@ pub(crate) struct QuerySettings {
     pub(crate) query_bytes_max: usize,
     /// The memory pool that all queries of the process share.
     pub(crate) budget: Arc<MemoryPool>,
+}
+
+/// Which rows of a table the leaves of an execution have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableScope {
+    /// All: nobody else has rows of a group.
+    Whole,
+    /// Some; other processes have others.
+    Part,
 }
 
 /// The view of a leaf that a query needs.
@@ -69,12 +79,12 @@ pub(crate) async fn execute(
     leaves: &[QueryLeaf<'_>],
     query: Arc<Query>,
     deadline: Instant,
-    watch: &QueryWatch,
+    (watch, scope): (&QueryWatch, TableScope),
 ) -> Partial {
     let start = Instant::now();
     let Some(first) = leaves.first() else { return Partial::empty(&query) };
     if leaves.len() > 1 && query.needs_leaf_totals() {
-        return execute_each(leaves, query, deadline, watch).await;
+        return execute_each(leaves, query, deadline, (watch, scope)).await;
     }
     let scan = match Scan::new(Arc::clone(&query)) {
         Ok(scan) if first.settings.zone_answers => scan,
@@ -108,9 +118,10 @@ pub(crate) async fn execute(
         budget: Arc::clone(&first.settings.budget),
         merging: Arc::clone(first.settings.pool.merging()),
         deadline,
+        counts_keys: false,
         shown: Arc::new(shown),
     };
-    let (mut partial, scanned) = match run_scan(*first, request).await {
+    let (mut partial, scanned) = match top_list::run(*first, request, scope).await {
         Some(JobResult { partial, scanned, .. }) => (partial, Some(scanned)),
         None => (Partial::empty(&query), None),
     };
@@ -131,14 +142,15 @@ async fn execute_each(
     leaves: &[QueryLeaf<'_>],
     query: Arc<Query>,
     deadline: Instant,
-    watch: &QueryWatch,
+    (watch, scope): (&QueryWatch, TableScope),
 ) -> Partial {
     let mut all = Partial::empty(&query);
     let shown = watch.part();
     for leaf in leaves {
         shown.show(&all, Vec::new());
         let leaf = std::slice::from_ref(leaf);
-        all.merge(Box::pin(execute(leaf, Arc::clone(&query), deadline, watch)).await);
+        let query = Arc::clone(&query);
+        all.merge(Box::pin(execute(leaf, query, deadline, (watch, scope))).await);
     }
     all
 }
@@ -261,7 +273,7 @@ impl<'l> LeafSnapshot<'l> {
 /// A result is useless if a part of a block turns out to be unreadable during the scan. Then all
 /// blocks that may be affected are verified, so that the damaged ones are known, and the scan
 /// starts again.
-async fn run_scan(leaf: QueryLeaf<'_>, request: ScanRequest) -> Option<JobResult> {
+pub(super) async fn run_scan(leaf: QueryLeaf<'_>, request: ScanRequest) -> Option<JobResult> {
     for _ in 0..ATTEMPTS_MAX {
         let (job, pending) = ScanJob::new(request.clone());
         leaf.settings.pool.run(job);

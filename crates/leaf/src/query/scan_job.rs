@@ -14,7 +14,7 @@ use hadal_aggregate::{Partial, QueryError, QueryErrorCode, WarningCode, over_mem
 use hadal_block::{BlockError, ColumnView};
 use hadal_peer::WatchedPart;
 use hadal_query::Query;
-use hadal_scan::{BlockContext, InternedIds, Scan, ScanError};
+use hadal_scan::{BlockContext, InternedIds, KeyCounters, Scan, ScanError};
 use hadal_types::MemoryPool;
 use hadal_types::limits::MERGE_AT_ONCE_BYTES;
 use parking_lot::Mutex;
@@ -47,6 +47,8 @@ pub(crate) struct ScanRequest {
     /// Limits how many queries may merge their worker states beside the scan threads.
     pub(crate) merging: Arc<Semaphore>,
     pub(crate) deadline: Instant,
+    /// Whether rows are only counted by the hash of their key, for a later scan.
+    pub(crate) counts_keys: bool,
     /// Where the scanned part is shown, if somebody watches the query.
     pub(crate) shown: Arc<WatchedPart>,
 }
@@ -68,6 +70,8 @@ pub(crate) struct ScanJob {
 #[derive(Debug)]
 pub(crate) struct WorkerState {
     partial: Partial,
+    /// `None` if rows are added to the partial.
+    counters: Option<KeyCounters>,
     /// One entry per leaf.
     scanned: Vec<ScannedBlocks>,
     took: Duration,
@@ -88,6 +92,8 @@ pub(crate) struct ScannedBlocks {
 /// The result of a job.
 pub(crate) struct JobResult {
     pub(crate) partial: Partial,
+    /// The rows by the hash of their key, if these were counted.
+    pub(crate) counters: Option<KeyCounters>,
     /// One entry per leaf: all its blocks, if there was time for them.
     pub(crate) scanned: Vec<ScannedBlocks>,
     /// Whether part of a block became unreadable during the scan: the result must not be used.
@@ -142,6 +148,9 @@ impl ScanJob {
         worker_states.sort_by_key(|worker_state| Reverse(worker_state.partial.reservation.bytes()));
         worker_states.into_iter().reduce(|mut all, worker_state| {
             all.partial.merge_unless(worker_state.partial, &|| self.is_cancelled());
+            if let (Some(all), Some(other)) = (&mut all.counters, &worker_state.counters) {
+                all.merge(other);
+            }
             for (all, other) in all.scanned.iter_mut().zip(worker_state.scanned) {
                 all.blocks += other.blocks;
                 all.rows += other.rows;
@@ -230,7 +239,8 @@ impl Job for ScanJob {
             let partial = Partial { reservation: budget.reservation(), ..Partial::empty(query) };
             let took = Duration::ZERO;
             let scanned = vec![ScannedBlocks::default(); tables.len()];
-            return WorkerState { partial, scanned, took, shown: 0, is_spoiled: false };
+            let counters = self.request.counts_keys.then(KeyCounters::default);
+            return WorkerState { partial, counters, scanned, took, shown: 0, is_spoiled: false };
         };
         if many {
             worker_state.partial.hold(*bytes_max);
@@ -242,13 +252,17 @@ impl Job for ScanJob {
     fn scan_block(&self, number: usize, worker_state: &mut WorkerState) {
         let ScanRequest { scan, tables, blocks, .. } = &self.request;
         let Some((leaf, block)) = blocks.get(number) else { return };
-        let WorkerState { partial, scanned: all_scanned, is_spoiled, .. } = worker_state;
+        let WorkerState { partial, counters, scanned: all_scanned, is_spoiled, .. } = worker_state;
         let (table, scanned) = (&tables[*leaf], &mut all_scanned[*leaf]);
         let held = HeldBlock { block, table, job: self };
         let faults = block.faults();
         let before = partial.reservation.bytes();
         let view = block.view().map_err(ScanError::from);
-        match view.and_then(|view| scan.block_of(&view, &held, partial)) {
+        let added = view.and_then(|view| match counters {
+            Some(counters) => scan.count_keys(&view, &held, partial, counters),
+            None => scan.block_of(&view, &held, partial),
+        });
+        match added {
             Ok(()) => {
                 scanned.blocks += 1;
                 scanned.rows += block.rows as u64;
@@ -340,13 +354,13 @@ impl PendingResult {
                 merged.await.ok()?
             }
         };
-        let WorkerState { mut partial, scanned, took, is_spoiled, .. } = merged?;
+        let WorkerState { mut partial, counters, scanned, took, is_spoiled, .. } = merged?;
         if many {
             partial.hold(self.job.request.bytes_max);
         }
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         partial.stats.scan_micros = partial.stats.scan_micros.saturating_add(micros);
-        Some(JobResult { partial, scanned, is_spoiled })
+        Some(JobResult { partial, counters, scanned, is_spoiled })
     }
 }
 

@@ -7,15 +7,14 @@
 
 use std::borrow::Cow;
 
-use hadal_aggregate::accumulate::{
-    DISTINCT_REGISTER_BITS, DistinctRegisters, INTEGER_SALT, hash_decimal,
-};
+use hadal_aggregate::accumulate::{DISTINCT_REGISTER_BITS, DistinctRegisters, hash_decimal};
 use hadal_aggregate::{Groups, State};
 use hadal_encoding::kernels;
 
 use crate::column::column_values::Numbers;
 use crate::column::decimals::{DictionaryMantissas, MantissaColumn};
 use crate::group::grouped_rows::GroupedRows;
+use crate::group::key_hashes::hash_mantissas;
 
 /// The number of hashes that fit the L1 cache.
 const HASHED_AT_ONCE: usize = 1_024;
@@ -199,12 +198,7 @@ fn ranked(mantissas: &[i64], scale: u8) -> Vec<u32> {
         ranked.chunks_mut(HASHED_AT_ONCE).zip(mantissas.chunks(HASHED_AT_ONCE))
     {
         let hashes = &mut hashes[..mantissas.len()];
-        if scale == 0 {
-            kernels::hash_i64(mantissas, INTEGER_SALT, hashes);
-        } else {
-            let all = hashes.iter_mut().zip(mantissas);
-            all.for_each(|(hash, &mantissa)| *hash = hash_decimal(mantissa, scale));
-        }
+        hash_mantissas(mantissas, scale, hashes);
         kernels::register_ranks(hashes, DISTINCT_REGISTER_BITS, ranks);
     }
     ranked

@@ -75,6 +75,7 @@ fn request_of(
         budget: Arc::clone(budget),
         merging: Arc::new(Semaphore::new(1)),
         deadline: Instant::now() + HOUR,
+        counts_keys: false,
         shown: Arc::default(),
     }
 }
