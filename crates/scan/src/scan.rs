@@ -272,6 +272,8 @@ fn warn(hidden_rows: Vec<HiddenRows<'_>>, partial: &mut Partial) {
 }
 
 #[cfg(test)]
+mod filter_tests;
+#[cfg(test)]
 mod random_tests;
 #[cfg(test)]
 mod tests;

@@ -9,8 +9,12 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use hadal_encoding::{Bitmap, Buffer, kernels};
+use hashbrown::HashSet;
 
 use crate::column::bitmaps::bits;
+
+/// A few values are compared with all rows one after the other; more are looked up for each row.
+pub(crate) const COMPARED_MAX: usize = 8;
 
 /// One mantissa per row; arbitrary where the row has no value.
 #[derive(Clone, Debug)]
@@ -254,6 +258,28 @@ impl MantissaColumn {
                 kernels::between_i64(mantissas, from, to, &mut words);
                 Bitmap::from_words(words, mantissas.len())
             }
+        }
+    }
+
+    /// The rows whose mantissa is one of `wanted`.
+    pub(crate) fn among(&self, wanted: &[i64]) -> Bitmap {
+        if wanted.len() <= COMPARED_MAX {
+            let mut all = Bitmap::zeros(self.len());
+            wanted.iter().for_each(|&value| all.or(&self.between(value, value)));
+            return all;
+        }
+        let wanted: HashSet<i64> = wanted.iter().copied().collect();
+        match self {
+            Self::FrameOfReference(reference) => {
+                bits(reference.steps.len(), |row| wanted.contains(&reference.get(row)))
+            }
+            Self::Dictionary(DictionaryMantissas { codes, values }) => {
+                let set = bits(values.len(), |code| wanted.contains(&values[code]));
+                let mut words = vec![0; codes.len().div_ceil(64)];
+                kernels::in_codes(codes, set.words(), &mut words);
+                Bitmap::from_words(words, codes.len())
+            }
+            Self::Plain(mantissas) => bits(mantissas.len(), |row| wanted.contains(&mantissas[row])),
         }
     }
 }

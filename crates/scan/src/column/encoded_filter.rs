@@ -11,7 +11,9 @@ use hadal_types::{Logical, Value};
 
 use crate::column::bitmaps::filled;
 use crate::column::column_values::{Coded, ColumnValues, Entries, Numbers, Truths};
-use crate::column::decimals::{DictionaryMantissas, FrameOfReference, MantissaColumn};
+use crate::column::decimals::{
+    COMPARED_MAX, DictionaryMantissas, FrameOfReference, MantissaColumn,
+};
 use crate::column::filter_dictionary;
 use crate::column::filter_numbers;
 
@@ -102,6 +104,9 @@ impl<'a> EncodedColumn<'a> {
         literals: &[&Value],
     ) -> Result<Option<Truths>, BlockError> {
         let matching = match (&self.values, literals) {
+            (Values::Numbers(_), literals) if function == Function::In => {
+                return self.are_in(logical, literals);
+            }
             (Values::Numbers(view), [literal]) => {
                 let integers = &view.integers;
                 let between = |from, to| match self.column.zone() {
@@ -124,6 +129,25 @@ impl<'a> EncodedColumn<'a> {
             }
         };
         Ok(matching.map(|matching| self.truths(matching)))
+    }
+
+    /// Whether each number is one of a few literals; `None` for more, and for other types.
+    fn are_in(&self, logical: Logical, literals: &[&Value]) -> Result<Option<Truths>, BlockError> {
+        let Some((first, rest)) = literals.split_first() else { return Ok(None) };
+        if literals.len() > COMPARED_MAX {
+            return Ok(None);
+        }
+        let Some(mut all) = self.compared(logical, Function::Equal, &[first])? else {
+            return Ok(None);
+        };
+        for literal in rest {
+            let Some(equal) = self.compared(logical, Function::Equal, &[literal])? else {
+                return Ok(None);
+            };
+            Rc::make_mut(&mut all.yes).or(&equal.yes);
+            Rc::make_mut(&mut all.possible).or(&equal.possible);
+        }
+        Ok(Some(all))
     }
 
     /// Matches the strings with a pattern; `None` for numbers.

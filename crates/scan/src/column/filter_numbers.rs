@@ -20,21 +20,36 @@ pub(crate) fn numbers(numbers: &Numbers, function: Function, literal: &Value) ->
     Some(Truths::where_valid(yes, numbers.valid.as_deref()))
 }
 
+/// Whether each of the numbers is one of the literals. `None` if a literal is of another type.
+pub(crate) fn are_in(numbers: &Numbers, literals: &[&Value]) -> Option<Truths> {
+    let mut wanted = Vec::with_capacity(literals.len());
+    for literal in literals {
+        let (floor, is_exact) = floor_of(literal, (numbers.logical, numbers.scale))?;
+        wanted.extend(i64::try_from(floor).ok().filter(|_| is_exact));
+    }
+    Some(Truths::where_valid(numbers.mantissas.among(&wanted), numbers.valid.as_deref()))
+}
+
 /// Compares `count` mantissas with a literal. `between(from, to)` returns the mantissas within
 /// `from..=to`.
 pub(crate) fn mantissas(
     count: usize,
     between: impl Fn(i64, i64) -> Bitmap,
-    (logical, scale): (Logical, u8),
+    meaning: (Logical, u8),
     function: Function,
     literal: &Value,
 ) -> Option<Bitmap> {
-    let (floor, exact) = match (logical, literal) {
-        (Logical::Time, Value::Time(time)) => (time.0.into(), true),
-        (Logical::Plain, Value::Number(literal)) => floor_at(literal.to_decimal()?, scale)?,
-        _ => return None,
-    };
+    let (floor, exact) = floor_of(literal, meaning)?;
     compare_mantissas(count, between, function, floor, exact)
+}
+
+/// The literal as a mantissa of this meaning and scale, rounded down, and whether that is exact.
+fn floor_of(literal: &Value, (logical, scale): (Logical, u8)) -> Option<(i128, bool)> {
+    match (logical, literal) {
+        (Logical::Time, Value::Time(time)) => Some((time.0.into(), true)),
+        (Logical::Plain, Value::Number(literal)) => floor_at(literal.to_decimal()?, scale),
+        _ => None,
+    }
 }
 
 /// Compares each mantissa with a literal. The literal is `floor`, or, if not `exact`, between

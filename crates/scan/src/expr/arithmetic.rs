@@ -30,6 +30,7 @@ pub(crate) fn with_literal(
         (Function::TimeBucket, [Value::Number(width), Value::Number(origin)]) => {
             time_bucket(numbers, width.to_i64()?, origin.to_i64()?)
         }
+        (Function::Coalesce, [Value::Number(default)]) => with_default(numbers, *default),
         (Function::Extract(field), []) => extract(numbers, field),
         (Function::AddSeconds, [Value::Number(seconds)]) => {
             if numbers.logical != Logical::Time {
@@ -60,6 +61,16 @@ pub(crate) fn of_literal(
         }
         _ => None,
     }
+}
+
+/// The numbers, and `default` where there is none.
+fn with_default(numbers: &Numbers, default: Number) -> Option<Numbers> {
+    plain(numbers)?;
+    let Some(valid) = &numbers.valid else { return Some(numbers.clone()) };
+    let default = i64::try_from(exact_at(default, numbers.scale)?).ok()?;
+    let mantissa = |row| if valid.get(row) { numbers.mantissas.get(row) } else { default };
+    let mantissas = (0..numbers.mantissas.len()).map(mantissa).collect();
+    Some(Numbers { mantissas: MantissaColumn::new(mantissas), valid: None, ..numbers.clone() })
 }
 
 /// Returns −x.

@@ -284,6 +284,15 @@ fn with_literals<'a>(
     literals: &[&Value],
 ) -> Option<ColumnValues<'a>> {
     match (values, literals) {
+        (ColumnValues::Numbers(numbers), literals) if function == Function::In => {
+            filter_numbers::are_in(numbers, literals).map(ColumnValues::Truths)
+        }
+        (ColumnValues::Truths(truths), [Value::Bool(default)])
+            if function == Function::Coalesce =>
+        {
+            let sides = if *default { &truths.possible } else { &truths.yes };
+            Some(ColumnValues::Truths(Truths::certain((**sides).clone())))
+        }
         (ColumnValues::Numbers(numbers), [literal]) => {
             filter_numbers::numbers(numbers, function, literal).map(ColumnValues::Truths).or_else(
                 || {
@@ -383,6 +392,12 @@ fn is_null(values: &ColumnValues<'_>, rows: usize) -> Option<Truths> {
         ColumnValues::Numbers(numbers) => without(numbers.valid.as_ref()),
         ColumnValues::Doubles(doubles) | ColumnValues::Mixed(Mixed { doubles, .. }) => {
             without(doubles.valid.as_ref())
+        }
+        ColumnValues::Truths(truths) => {
+            let mut null = truths.yes.as_ref().clone();
+            null.not();
+            null.and(&truths.possible);
+            Some(Truths::certain(null))
         }
         _ => None,
     }

@@ -21,7 +21,7 @@ fn name(text: &str) -> ColumnName {
 }
 
 /// A block of a time and `v`; row i has time i + `first`.
-fn block(first: i64, values: &[Value]) -> Vec<u8> {
+pub(super) fn block(first: i64, values: &[Value]) -> Vec<u8> {
     let mut builder = BlockBuilder::new(name("time"));
     for (time, value) in (first..).zip(values) {
         let kind = match value {
@@ -46,15 +46,15 @@ fn block(first: i64, values: &[Value]) -> Vec<u8> {
     builder.finish(Micros(0), None).expect("fits")
 }
 
-fn v(kind: Kind) -> RowExpr {
+pub(super) fn v(kind: Kind) -> RowExpr {
     Expr::Leaf(RowInput::Column(ColumnRef { name: name("v"), kind, logical: Logical::Plain }))
 }
 
-fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
+pub(super) fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
     Expr::call(function, arguments)
 }
 
-fn top_rows(values: impl Into<Vec<RowExpr>>, filter: Option<RowExpr>) -> Query {
+pub(super) fn top_rows(values: impl Into<Vec<RowExpr>>, filter: Option<RowExpr>) -> Query {
     query(QueryKind::Rows { values: values.into() }, filter)
 }
 
@@ -72,7 +72,7 @@ fn query(shape: QueryKind, filter: Option<RowExpr>) -> Query {
     }
 }
 
-fn scanned(blocks: &[Vec<u8>], query: &Query) -> Partial {
+pub(super) fn scanned(blocks: &[Vec<u8>], query: &Query) -> Partial {
     let scan = Scan::new(Arc::new(query.clone())).expect("a query");
     let mut partial = Partial::empty(query);
     for bytes in blocks {
