@@ -13,7 +13,7 @@ use crate::contrast::asking::Sides;
 use crate::contrast::condition::{Condition, Test, literal, quoted_column};
 use crate::contrast::evidence::{Evidence, Rows};
 use crate::contrast::ranges::Buckets;
-use crate::contrast::ranking::Candidate;
+use crate::contrast::ranking::{Candidate, is_sure};
 use crate::error::FrontendError;
 
 /// Numbers of at most this many values are examined by value only.
@@ -83,7 +83,13 @@ impl ContrastColumn {
         let selection = sides.ask_side(0, by_value).await?;
         let mut left = VALUES_BYTES_MAX;
         let mut kept: Vec<(&SparseRow, Test)> = Vec::new();
-        for row in &selection.rows {
+        // A value that would be no finding even without rows in the baseline is not asked for there.
+        let tried = selection.rows.len();
+        let may_be_sure = |row: &&SparseRow| {
+            let most = Evidence::at_most(sides.counts.of(row, 1), all);
+            most.is_some_and(|most| is_sure(&most, tried))
+        };
+        for row in selection.rows.iter().filter(may_be_sure) {
             let test = test_of(row.get(0), is_list);
             let bytes = match &test {
                 Test::Is(value) | Test::Has(value) => literal(value).len(),
@@ -96,7 +102,7 @@ impl ContrastColumn {
             }
         }
         let Some(among) = self.among(kept.iter().map(|(_, test)| test)) else {
-            return Ok(OfColumn::default());
+            return Ok(OfColumn { tried, ..OfColumn::default() });
         };
         let of_these = |spec: QuerySpec| {
             let mut filter = spec.filter.as_slice().to_vec();
@@ -110,7 +116,7 @@ impl ContrastColumn {
         for row in &baseline.rows {
             rows.insert(row.get(0).clone(), sides.counts.of(row, 1));
         }
-        let mut of_column = OfColumn { tried: selection.rows.len(), ..OfColumn::default() };
+        let mut of_column = OfColumn { tried, ..OfColumn::default() };
         for (row, test) in kept {
             let baseline = rows.get(row.get(0)).copied().unwrap_or_default();
             let of = [sides.counts.of(row, 1), baseline];

@@ -59,6 +59,12 @@ impl Evidence {
         ratio.is_finite().then_some(Self { events, shares, ratio })
     }
 
+    /// The evidence of a condition that rows of the selection meet, if no row of the baseline does:
+    /// the most that it can have.
+    pub(crate) fn at_most(of: Rows, all: [Rows; 2]) -> Option<Self> {
+        Self::new([of, Rows::default()], all)
+    }
+
     /// The probability of such a ratio by chance: that of the chi-squared distribution with one
     /// degree of freedom.
     pub(crate) fn chance(&self) -> f64 {

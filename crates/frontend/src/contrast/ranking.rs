@@ -47,6 +47,11 @@ pub(crate) fn findings(candidates: Vec<Candidate>, tried: usize) -> Vec<Differen
     findings
 }
 
+/// Whether such evidence is no chance, as one of `tried` conditions (Bonferroni).
+pub(crate) fn is_sure(evidence: &Evidence, tried: usize) -> bool {
+    evidence.chance() * tried as f64 <= CHANCE_MAX
+}
+
 /// Whether two conditions together say more than each: within the rows of either, the other is
 /// more frequent in the selection, not only by chance. `alone` is the evidence of each.
 pub(crate) fn is_more_than_parts(
@@ -55,9 +60,7 @@ pub(crate) fn is_more_than_parts(
     within: [Option<Evidence>; 2],
     tried: usize,
 ) -> bool {
-    let is_sure = |evidence: &Option<Evidence>| {
-        evidence.is_some_and(|one| one.chance() * tried as f64 <= CHANCE_MAX)
-    };
+    let is_sure = |one: &Option<Evidence>| one.is_some_and(|one| is_sure(&one, tried));
     alone.iter().all(|one| both.ratio > one.ratio) && within.iter().all(is_sure)
 }
 
