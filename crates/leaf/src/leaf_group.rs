@@ -14,7 +14,8 @@ use hadal_query::Query;
 use hadal_types::TableName;
 
 use crate::leaf::Leaf;
-use crate::query::execute::{TableScope, execute};
+use crate::query::execute::execute;
+use crate::query::top_list::TableScope;
 
 /// The leaves of a process, which share a [pool](crate::ScanPool) of threads and a memory pool.
 pub struct LeafGroup {

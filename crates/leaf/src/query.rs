@@ -2,6 +2,7 @@
 
 pub(crate) mod execute;
 pub(crate) mod fair_scheduler;
+pub(crate) mod leaf_scan;
 mod locks;
 pub(crate) mod morsel_queue;
 #[cfg(test)]

@@ -83,7 +83,7 @@ impl ContrastColumn {
         let selection = sides.ask_side(0, by_value).await?;
         let mut left = VALUES_BYTES_MAX;
         let mut kept: Vec<(&SparseRow, Test)> = Vec::new();
-        // A value that would be no finding even without rows in the baseline is not asked for there.
+        // The baseline is not asked for values that would be no finding if it had none of them.
         let tried = selection.rows.len();
         let may_be_sure = |row: &&SparseRow| {
             let most = Evidence::at_most(sides.counts.of(row, 1), all);

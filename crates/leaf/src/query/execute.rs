@@ -13,45 +13,13 @@ use hadal_query::Query;
 use hadal_scan::{BlockOrder, Scan};
 use hadal_store::DroppedRows;
 use hadal_types::MemoryPool;
-use tokio::task::spawn_blocking;
 
 use crate::context::LeafContext;
-use crate::query::scan_job::{JobResult, ScanJob, ScanRequest, ScannedBlocks};
-use crate::query::scan_pool::ScanPool;
-use crate::query::top_list;
+use crate::query::leaf_scan::QueryLeaf;
+use crate::query::scan_job::{JobResult, ScanRequest, ScannedBlocks};
+use crate::query::top_list::{self, TableScope};
 use crate::table::block::Block;
 use crate::table::{Table, version_without_table};
-
-/// How often a scan is started, since blocks may turn out to be unreadable during it.
-const ATTEMPTS_MAX: usize = 4;
-
-/// Settings for the queries of a leaf.
-pub(crate) struct QuerySettings {
-    /// The scan threads.
-    pub(crate) pool: Arc<ScanPool>,
-    /// Whether a block may be answered from its zone maps; false only in measurements.
-    pub(crate) zone_answers: bool,
-    /// Bytes that one query may hold in this leaf, on all threads together.
-    pub(crate) query_bytes_max: usize,
-    /// The memory pool that all queries of the process share.
-    pub(crate) budget: Arc<MemoryPool>,
-}
-
-/// Which rows of a table the leaves of an execution have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TableScope {
-    /// All: nobody else has rows of a group.
-    Whole,
-    /// Some; other processes have others.
-    Part,
-}
-
-/// The view of a leaf that a query needs.
-#[derive(Clone, Copy)]
-pub(crate) struct QueryLeaf<'l> {
-    pub(crate) context: &'l LeafContext,
-    pub(crate) settings: &'l QuerySettings,
-}
 
 /// The snapshot of a leaf's table for one query.
 struct LeafSnapshot<'l> {
@@ -266,33 +234,6 @@ impl<'l> LeafSnapshot<'l> {
             }
         }
     }
-}
-
-/// Scans the blocks of a query on the threads that `leaf` shares; returns `None` if that fails.
-///
-/// A result is useless if a part of a block turns out to be unreadable during the scan. Then all
-/// blocks that may be affected are verified, so that the damaged ones are known, and the scan
-/// starts again.
-pub(super) async fn run_scan(leaf: QueryLeaf<'_>, request: ScanRequest) -> Option<JobResult> {
-    for _ in 0..ATTEMPTS_MAX {
-        let (job, pending) = ScanJob::new(request.clone());
-        leaf.settings.pool.run(job);
-        let result = pending.result().await?;
-        if !result.is_spoiled {
-            return Some(result);
-        }
-        let ScanRequest { tables, blocks, .. } = request.clone();
-        let verifying = spawn_blocking(move || {
-            for (at, block) in blocks.iter().filter(|(_, block)| block.faults() > 0) {
-                if let Err(error) = block.verify() {
-                    tables[*at].quarantine(block, &error);
-                }
-            }
-        });
-        verifying.await.ok()?;
-    }
-    tracing::error!(leaf = %leaf.context.name, "blocks become unreadable one after the other");
-    None
 }
 
 /// Sorts blocks into the best order for the scan.

@@ -8,7 +8,7 @@
 //! groups are few, or too equal to tell them apart by counters, the other blocks are scanned as
 //! usual.
 //!
-//! The two phases are those of the threshold algorithms: an upper bound of each item from a summary,
+//! The phases are those of the threshold algorithms: an upper bound of each item from a summary,
 //! and a lower bound of the list's last one (Fagin, Lotem and Naor, PODS 2001; Cao and Wang, PODC
 //! 2004).
 
@@ -18,7 +18,7 @@ use hadal_aggregate::{Rank, TopList};
 use hadal_query::SentGroups;
 use hadal_scan::{KeyBound, KeyCounters, Scan};
 
-use crate::query::execute::{QueryLeaf, TableScope, run_scan};
+use crate::query::leaf_scan::{QueryLeaf, run_scan};
 use crate::query::scan_job::{JobResult, ScanRequest, ScannedBlocks};
 
 /// Blocks of the first scan.
@@ -31,20 +31,30 @@ const GROUPS_MIN: usize = if cfg!(test) { 64 } else { 1 << 14 };
 const CONTRAST_MIN: f64 = 2.0;
 /// The largest share of the rows that groups may be made of.
 const SHARE_MAX: f64 = 0.5;
-/// The first bound is this share of the size that the sample promises of the last group, since a
-/// sample may err.
+/// The first bound is this share of the size that the sample promises of the last group.
 const CAUTION: f64 = 0.5;
 /// How often groups are made; the second bound is certain.
 const ROUNDS_MAX: usize = 2;
 
-/// Scans the blocks of a query. Leaves out groups that cannot be in its top list, if the query wants
-/// only the largest groups.
+/// Which rows of a table the leaves of an execution have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableScope {
+    /// All: nobody else has rows of a group.
+    Whole,
+    /// Some; other processes have others.
+    Part,
+}
+
+/// Scans the blocks of a query. Leaves out groups that cannot be in its top list, if the query asks
+/// for the largest groups only.
 pub(crate) async fn run(
     leaf: QueryLeaf<'_>,
     request: ScanRequest,
     scope: TableScope,
 ) -> Option<JobResult> {
-    let Some(wanted) = Wanted::of(&request, scope) else { return run_scan(leaf, request).await };
+    let Some(largest) = LargestGroups::of(&request, scope) else {
+        return run_scan(leaf, request).await;
+    };
     let (sample, rest) = halves(&request);
     let rows = |request: &ScanRequest| {
         request.blocks.iter().map(|(_, block)| block.rows as f64).sum::<f64>()
@@ -53,8 +63,8 @@ pub(crate) async fn run(
     // Its rows are scanned again, if groups are left out: shown with these they would count twice.
     let sample = ScanRequest { shown: Arc::default(), ..sample };
     let mut first = run_scan(leaf, sample).await?;
-    if let Some(least) = wanted.first_bound(&mut first, scale)
-        && let Some(result) = bounded(leaf, &request, wanted, least).await
+    if let Some(least) = largest.first_bound(&mut first, scale)
+        && let Some(result) = bounded(leaf, &request, largest, least).await
     {
         return Some(result);
     }
@@ -63,9 +73,9 @@ pub(crate) async fn run(
     Some(joined(first, rest, request.bytes_max))
 }
 
-/// The groups that a query wants.
+/// The groups that a query asks for.
 #[derive(Clone, Copy)]
-struct Wanted {
+struct LargestGroups {
     ranked_by: Rank,
     /// The number of the largest groups that must be complete.
     groups: usize,
@@ -73,7 +83,7 @@ struct Wanted {
     is_part: bool,
 }
 
-impl Wanted {
+impl LargestGroups {
     /// `None` if the scan cannot leave out groups, or if it would not pay.
     fn of(request: &ScanRequest, scope: TableScope) -> Option<Self> {
         let TopList { ranked_by, rows } = request.scan.countable_list()?;
@@ -115,9 +125,9 @@ impl Wanted {
 fn halves(request: &ScanRequest) -> (ScanRequest, ScanRequest) {
     let step = request.blocks.len() / SAMPLE_BLOCKS;
     let is_first = |index: &usize| index.is_multiple_of(step) && index / step < SAMPLE_BLOCKS;
-    let of = |wanted: bool| {
+    let of = |first: bool| {
         let blocks = request.blocks.iter().enumerate();
-        let blocks = blocks.filter(|(index, _)| is_first(index) == wanted);
+        let blocks = blocks.filter(|(index, _)| is_first(index) == first);
         let blocks = blocks.map(|(_, block)| block.clone()).collect();
         ScanRequest { blocks, ..request.clone() }
     };
@@ -129,7 +139,7 @@ fn halves(request: &ScanRequest) -> (ScanRequest, ScanRequest) {
 async fn bounded(
     leaf: QueryLeaf<'_>,
     request: &ScanRequest,
-    wanted: Wanted,
+    largest: LargestGroups,
     mut least: u64,
 ) -> Option<JobResult> {
     let all = request.blocks.len();
@@ -150,9 +160,9 @@ async fn bounded(
         let scan = Arc::new(scan.bounded(bound));
         let bounded = ScanRequest { scan, shown: std::mem::take(&mut shown), ..request.clone() };
         let mut result = run_scan(leaf, bounded).await.filter(is_whole)?;
-        let (nth, _) = result.partial.nth_largest(wanted.ranked_by, wanted.groups)?;
+        let (nth, _) = result.partial.nth_largest(largest.ranked_by, largest.groups)?;
         if nth >= i128::from(least) {
-            if wanted.is_part {
+            if largest.is_part {
                 result.partial.note_left_out(least.into());
             }
             let (stats, counting) = (&mut result.partial.stats, counted.partial.stats);

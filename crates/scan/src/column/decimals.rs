@@ -261,25 +261,25 @@ impl MantissaColumn {
         }
     }
 
-    /// The rows whose mantissa is one of `wanted`.
-    pub(crate) fn among(&self, wanted: &[i64]) -> Bitmap {
-        if wanted.len() <= COMPARED_MAX {
+    /// The rows whose mantissa is one of `listed`.
+    pub(crate) fn among(&self, listed: &[i64]) -> Bitmap {
+        if listed.len() <= COMPARED_MAX {
             let mut all = Bitmap::zeros(self.len());
-            wanted.iter().for_each(|&value| all.or(&self.between(value, value)));
+            listed.iter().for_each(|&value| all.or(&self.between(value, value)));
             return all;
         }
-        let wanted: HashSet<i64> = wanted.iter().copied().collect();
+        let listed: HashSet<i64> = listed.iter().copied().collect();
         match self {
             Self::FrameOfReference(reference) => {
-                bits(reference.steps.len(), |row| wanted.contains(&reference.get(row)))
+                bits(reference.steps.len(), |row| listed.contains(&reference.get(row)))
             }
             Self::Dictionary(DictionaryMantissas { codes, values }) => {
-                let set = bits(values.len(), |code| wanted.contains(&values[code]));
+                let set = bits(values.len(), |code| listed.contains(&values[code]));
                 let mut words = vec![0; codes.len().div_ceil(64)];
                 kernels::in_codes(codes, set.words(), &mut words);
                 Bitmap::from_words(words, codes.len())
             }
-            Self::Plain(mantissas) => bits(mantissas.len(), |row| wanted.contains(&mantissas[row])),
+            Self::Plain(mantissas) => bits(mantissas.len(), |row| listed.contains(&mantissas[row])),
         }
     }
 }

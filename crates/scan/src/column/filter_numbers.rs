@@ -22,12 +22,12 @@ pub(crate) fn numbers(numbers: &Numbers, function: Function, literal: &Value) ->
 
 /// Whether each of the numbers is one of the literals. `None` if a literal is of another type.
 pub(crate) fn are_in(numbers: &Numbers, literals: &[&Value]) -> Option<Truths> {
-    let mut wanted = Vec::with_capacity(literals.len());
+    let mut listed = Vec::with_capacity(literals.len());
     for literal in literals {
         let (floor, is_exact) = floor_of(literal, (numbers.logical, numbers.scale))?;
-        wanted.extend(i64::try_from(floor).ok().filter(|_| is_exact));
+        listed.extend(i64::try_from(floor).ok().filter(|_| is_exact));
     }
-    Some(Truths::where_valid(numbers.mantissas.among(&wanted), numbers.valid.as_deref()))
+    Some(Truths::where_valid(numbers.mantissas.among(&listed), numbers.valid.as_deref()))
 }
 
 /// Compares `count` mantissas with a literal. `between(from, to)` returns the mantissas within

@@ -51,12 +51,12 @@ fn numbers_are_looked_up_among_few_and_many() {
         let different: BTreeSet<&Value> = values.iter().filter(|value| !value.is_null()).collect();
         let different: Vec<Value> = different.into_iter().cloned().collect();
         for count in [1, 3, 9, different.len()] {
-            let mut wanted: Vec<Value> = different.iter().step_by(2).take(count).cloned().collect();
-            wanted.extend([number(-5), Value::Number(Number::from_f64(0.25).expect("a number"))]);
-            let literals = wanted.iter().cloned().map(RowExpr::Literal);
+            let mut listed: Vec<Value> = different.iter().step_by(2).take(count).cloned().collect();
+            listed.extend([number(-5), Value::Number(Number::from_f64(0.25).expect("a number"))]);
+            let literals = listed.iter().cloned().map(RowExpr::Literal);
             let arguments: Vec<RowExpr> = [v(Kind::Number)].into_iter().chain(literals).collect();
             let is_in = |value: &Value| {
-                let arguments: Vec<Value> = [value].into_iter().chain(&wanted).cloned().collect();
+                let arguments: Vec<Value> = [value].into_iter().chain(&listed).cloned().collect();
                 eval_scalar(Function::In, &arguments).expect("a value")
             };
             let filter = call(Function::In, arguments);

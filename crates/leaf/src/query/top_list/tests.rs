@@ -50,7 +50,7 @@ impl Spread {
         key * 7_919
     }
 
-    /// A block with the columns `id`, `text` and `v`, each of which some rows lack.
+    /// A block with the columns `id`, `text` and `v`, which some rows lack.
     fn block(self, random: &mut Random) -> Arc<Block> {
         let mut builder = BlockBuilder::new(column_name("time"));
         let id = builder.column(&column_name("id"), Kind::Number);
