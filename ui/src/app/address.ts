@@ -1,9 +1,9 @@
 // The address bar as the page's state: the query is the URL, the browser's history its history.
 
-import { useCallback, useMemo, useSyncExternalStore } from "react";
+import { useCallback, useSyncExternalStore } from "react";
 import { gradualField } from "../query/gradualField";
 import type { Query } from "../query/query";
-import { readQuery, urlOf as urlFor } from "../query/url";
+import { readNext, readQuery, urlOf as urlFor } from "../query/url";
 import type { IgnoredPart } from "../query/viewManifest";
 import { VIEWS } from "../views/registry";
 import { asksFirst } from "../widgets/leaving";
@@ -51,14 +51,22 @@ export function go(url: string, replace = false): void {
   if (!asksFirst(url, leave)) leave();
 }
 
+let read = { search: "", ...readQuery("", VIEWS) };
+
+/** What the address asks: read once for each address. */
+function asked(): typeof read {
+  const { search } = window.location;
+  if (search !== read.search) read = { search, ...readNext(read, search, VIEWS) };
+  return read;
+}
+
 /** Steps of one field with no longer a pause between them are one entry of the history. */
 const PAUSE_MS = 2000;
 let last = { field: "", url: "", at: 0 };
 
 /** Whether a query continues the last step: the same field, soon after. */
 function goesOn(next: Query): boolean {
-  const here = window.location.search;
-  const before = readQuery(here, VIEWS).query;
+  const { search: here, query: before } = asked();
   const field = before && gradualField(before, next);
   const same = field !== null && last.field === field && last.url === here;
   const soon = Date.now() - last.at < PAUSE_MS;
@@ -74,8 +82,7 @@ export function useAddress(): {
   commit: (next: Query) => void;
   replace: (next: Query) => void;
 } {
-  const search = useSyncExternalStore(subscribe, () => window.location.search);
-  const { query, ignored } = useMemo(() => readQuery(search, VIEWS), [search]);
+  const { query, ignored } = useSyncExternalStore(subscribe, asked);
   const commit = useCallback((next: Query) => go(withBoard(urlOf(next)), goesOn(next)), []);
   const replace = useCallback((next: Query) => go(withBoard(urlOf(next)), true), []);
   return { query, ignored, commit, replace };

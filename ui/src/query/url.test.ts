@@ -77,4 +77,14 @@ describe("the query in the URL", () => {
     expect(fast.ignored).toHaveLength(1);
     expect(queryOf("?table=t&from=-999999999d")?.from).toBe("");
   });
+
+  test("keeps the parts that the next address has as well, in another view", () => {
+    const parts = "by=service&filter=status%3E%3D500&show=count(*)&show=p95(latency_us)";
+    const before = readQuery(`?table=t&view=table&from=-1h&${parts}`);
+    const after = url.readNext(before, `?table=t&from=-2h&${parts}`, views);
+    expect(after).toEqual(readQuery(`?table=t&from=-2h&${parts}`));
+    for (const part of ["filters", "group", "measures", "define"] as const)
+      expect(after.query?.[part]).toBe(before.query?.[part]);
+    expect(after.ignored).toBe(before.ignored);
+  });
 });

@@ -1,6 +1,7 @@
 // The query as the search part of the URL: readable keys, defaults left out. docs/page.md documents
 // the keys; links outlive versions, so a key never changes its meaning.
 
+import { replaceEqualDeep } from "@tanstack/react-query";
 import { durationMs } from "../base/duration";
 import { definitionText, parseDefinition } from "./definition";
 import { filterText, parseFilter } from "./filter";
@@ -37,14 +38,27 @@ const optionsOf = (views: readonly ViewManifest[]) => [
   ...new Set(views.flatMap(({ options }) => options)),
 ];
 
-/** The query that a URL's search part asks, and what of it cannot be read. */
-export function readQuery(
+/** What an address asks. */
+interface ReadQuery {
+  readonly query: Query | null;
+  /** Its parts that cannot be read. */
+  readonly ignored: readonly IgnoredPart[];
+}
+
+/**
+ * What the next address asks. Parts that are equal to those before are the same objects, so that
+ * what is drawn of them need not be drawn again.
+ */
+export function readNext(
+  { query, ignored }: ReadQuery,
   search: string,
   views: readonly ViewManifest[],
-): {
-  query: Query | null;
-  ignored: readonly IgnoredPart[];
-} {
+): ReadQuery {
+  return replaceEqualDeep({ query, ignored }, readQuery(search, views));
+}
+
+/** The query that a URL's search part asks, and what of it cannot be read. */
+export function readQuery(search: string, views: readonly ViewManifest[]): ReadQuery {
   const keys = new URLSearchParams(search);
   const table = keys.get("table");
   const ignored: IgnoredPart[] = [];
