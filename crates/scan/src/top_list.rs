@@ -16,7 +16,7 @@ use crate::column::interner::BlockContext;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::column::weights::Weights;
-use crate::expr::plan::PreparedExpr;
+use crate::expr::plan::{PreparedExpr, calls_user};
 use crate::expr::zone_map;
 use crate::group::key_counters::KeyCounters;
 use crate::group::key_hashes::for_each_hash;
@@ -26,15 +26,18 @@ use crate::scan_memory::Interrupt;
 
 impl Scan {
     /// The query's top list, if counters can bound what its groups have: it is ordered by a count
-    /// of all rows, and its keys are columns.
+    /// of all rows, and its keys are columns. Not with a user function in the filter, which may
+    /// choose other rows in the second scan.
     #[must_use]
     pub fn countable_list(&self) -> Option<TopList> {
         let is_column = |key: &PreparedExpr| {
             matches!(key, PreparedExpr::Leaf(RowInput::Column(_) | RowInput::Time))
         };
         let are_columns = self.plan.unnested.is_none() && self.plan.keys.iter().all(is_column);
+        let is_repeatable = !self.plan.conditions.iter().any(calls_user);
+        let is_countable = are_columns && is_repeatable;
         TopList::of(&self.query)
-            .filter(|list| are_columns && matches!(list.ranked_by, Rank::RawCount | Rank::Count))
+            .filter(|list| is_countable && matches!(list.ranked_by, Rank::RawCount | Rank::Count))
     }
 
     /// Adds the rows of one block that the query matches to `counters`, in the unit of the

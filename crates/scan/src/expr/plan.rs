@@ -79,6 +79,16 @@ pub(crate) fn is_time(expr: &PreparedExpr) -> bool {
     matches!(expr, PreparedExpr::Leaf(RowInput::Time))
 }
 
+/// Whether the expression calls a user function.
+pub(crate) fn calls_user(expr: &PreparedExpr) -> bool {
+    match expr {
+        PreparedExpr::Literal(_) | PreparedExpr::Leaf(_) => false,
+        PreparedExpr::Matches { text, .. } | PreparedExpr::Regexp { text, .. } => calls_user(text),
+        PreparedExpr::Call { arguments, .. } => arguments.iter().any(calls_user),
+        PreparedExpr::UserCall { .. } => true,
+    }
+}
+
 /// Ranks a condition by its rough cost: patterns, text searches and user functions come last.
 fn cost(expr: &PreparedExpr) -> u32 {
     let sum = |arguments: &[PreparedExpr]| arguments.iter().map(cost).sum::<u32>();
