@@ -199,6 +199,8 @@ const others = [
       await page.goto(server.url);
       await page.getByText("Nothing is logged here yet").waitFor();
       return async () => {
+        // An open page notes the connections that the server closes.
+        await page.goto("about:blank");
         await server.stop();
         folder.remove();
       };
