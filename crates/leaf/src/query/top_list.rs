@@ -63,6 +63,9 @@ pub(crate) async fn run(
     // Its rows are scanned again, if groups are left out: shown with these they would count twice.
     let sample = ScanRequest { shown: Arc::default(), ..sample };
     let mut first = run_scan(leaf, sample).await?;
+    if !first.partial.errors.is_empty() {
+        return Some(first);
+    }
     if let Some(least) = largest.first_bound(&mut first, scale)
         && let Some(result) = bounded(leaf, &request, largest, least).await
     {
@@ -70,7 +73,13 @@ pub(crate) async fn run(
     }
     request.shown.count_rows(first.scanned.iter().map(|scanned| scanned.rows).sum());
     let rest = run_scan(leaf, rest).await?;
-    Some(joined(first, rest, request.bytes_max))
+    let result = joined(first, rest, request.bytes_max);
+    if result.partial.errors.is_empty() {
+        return Some(result);
+    }
+    // Two results may take more memory than there is for one.
+    drop(result);
+    run_scan(leaf, ScanRequest { shown: Arc::default(), ..request }).await
 }
 
 /// The groups that a query asks for.
@@ -105,7 +114,7 @@ impl LargestGroups {
     /// A bound for the groups of all rows, after a scan of one row in `scale`. `None` if there are
     /// few groups, or if they are too equal.
     fn first_bound(&self, sample: &mut JobResult, scale: f64) -> Option<u64> {
-        if !sample.partial.errors.is_empty() || sample.partial.groups() < GROUPS_MIN {
+        if sample.partial.groups() < GROUPS_MIN {
             return None;
         }
         let (nth, total) = sample.partial.nth_largest(self.ranked_by, self.groups)?;

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use hadal_aggregate::{NextRound, Partial, ResultSet, finish};
+use hadal_aggregate::{NextRound, Partial, QueryErrorCode, ResultSet, finish};
 use hadal_block::BlockBuilder;
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
@@ -158,6 +158,24 @@ async fn bounded_lists(sent: SentGroups, scope: TableScope) -> (usize, usize) {
         assert_eq!(listed.rows, plain.rows, "seed {SEED}, table {table}: {query:?}");
     }
     (bounded, tables)
+}
+
+#[tokio::test]
+async fn a_list_needs_no_more_memory_than_all_groups() {
+    let leaf = Leaf::open(config(None)).expect("opens");
+    let mut random = Random::new(SEED, 0);
+    // So few keys that no group is left out.
+    let spread = Spread { keys: 32.0, power: 1, is_sampled: false };
+    let blocks: Vec<_> = (0..BLOCKS).map(|_| spread.block(&mut random)).collect();
+    let request = request(top_list(&mut random, SentGroups::All), &blocks);
+    let plain = run_scan(leaf.for_query(), request.clone()).await.expect("a result").partial;
+    let bytes = plain.reservation.bytes();
+    for (room, code) in [(bytes * 9 / 8, None), (bytes / 2, Some(QueryErrorCode::Memory))] {
+        let request = ScanRequest { budget: MemoryPool::new(room), ..request.clone() };
+        let result = run(leaf.for_query(), request, TableScope::Whole).await.expect("a result");
+        let error = result.partial.errors.iter().next();
+        assert_eq!(error.map(|error| error.code), code, "{error:?}");
+    }
 }
 
 #[tokio::test]
