@@ -391,6 +391,9 @@ impl Finisher<'_> {
 
     /// Compares by keys in ascending order, nulls last; "other" comes last among equal keys.
     fn cmp_keys(&self, left: &ResultRow, right: &ResultRow) -> Ordering {
+        if let (ResultRow::Place(left), ResultRow::Place(right)) = (left, right) {
+            return self.groups.cmp_by(&[], *left, *right);
+        }
         let keys = 0..self.key_count(left);
         let orders = keys.map(|key| match (self.key(left, key), self.key(right, key)) {
             (Some(left), Some(right)) => {

@@ -189,6 +189,12 @@ impl FunctionRegistry {
         Self { host, ..Self::default() }
     }
 
+    /// Whether the query calls no user function.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.scalars.is_empty() && self.aggregates.is_empty()
+    }
+
     /// Makes functions of definitions; `None` if this process runs none.
     #[must_use]
     pub fn host(&self) -> Option<&Arc<dyn FunctionHost>> {

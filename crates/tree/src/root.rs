@@ -22,6 +22,10 @@ use crate::catalog::Catalog;
 use crate::cluster_status::ClusterStatus;
 use crate::straggler_timeout::before_finishing;
 
+/// Bytes of a partial result that is finished at once, about a thousand groups. To wake another
+/// thread for it would take longer.
+const FINISH_AT_ONCE_BYTES: usize = 128 << 10;
+
 /// The root, where queries enter the tree.
 #[derive(Clone)]
 pub struct Root {
@@ -201,12 +205,17 @@ impl Root {
                 expected: coverage.rows_expected,
             });
         }
-        // Sorting many groups takes long, so it must not block a runtime thread. Meanwhile the
-        // client may go, which cancels it.
+        // The client may go, which cancels the work.
         let waits = CancelOnDrop::default();
         let cancelled = waits.cancelled();
         let is_late = move || cancelled.is_cancelled() || Instant::now() >= deadline;
-        let finished = spawn_blocking(move || finish(partial, &query, &is_late)).await;
+        // Sorting many groups takes long, so it must not block a runtime thread.
+        let is_quick =
+            partial.reservation.bytes() <= FINISH_AT_ONCE_BYTES && query.functions.is_empty();
+        let finished = match is_quick {
+            true => Ok(finish(partial, &query, &is_late)),
+            false => spawn_blocking(move || finish(partial, &query, &is_late)).await,
+        };
         match finished.map_err(JoinError::try_into_panic) {
             Ok(Ok(answer)) => {
                 let stages = StageTimes {
