@@ -16,9 +16,10 @@ use crate::column::interner::BlockContext;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::column::weights::Weights;
+use crate::expr::eval::eval;
 use crate::expr::plan::{PreparedExpr, calls_user};
 use crate::expr::zone_map;
-use crate::group::key_counters::KeyCounters;
+use crate::group::key_counters::{Amounts, KeyCounters};
 use crate::group::key_hashes::for_each_hash;
 use crate::piecewise::filter_rows;
 use crate::scan::{Scan, ScanError, scan_error};
@@ -26,8 +27,8 @@ use crate::scan_memory::Interrupt;
 
 impl Scan {
     /// The query's top list, if counters can bound what its groups have: it is ordered by a count
-    /// of all rows, and its keys are columns. Not with a user function in the filter, which may
-    /// choose other rows in the second scan.
+    /// of all rows or by the sum of a column, and its keys are columns. Not with a user function in
+    /// the filter, which may choose other rows in the second scan.
     #[must_use]
     pub fn countable_list(&self) -> Option<TopList> {
         let is_column = |key: &PreparedExpr| {
@@ -35,9 +36,15 @@ impl Scan {
         };
         let are_columns = self.plan.unnested.is_none() && self.plan.keys.iter().all(is_column);
         let is_repeatable = !self.plan.conditions.iter().any(calls_user);
-        let is_countable = are_columns && is_repeatable;
-        TopList::of(&self.query)
-            .filter(|list| is_countable && matches!(list.ranked_by, Rank::RawCount | Rank::Count))
+        let is_bounded = |rank| match rank {
+            Rank::RawCount | Rank::Count => true,
+            Rank::SumOf(measure) | Rank::NullOrSumOf(measure) => {
+                self.plan.measures.get(measure).is_some_and(is_column)
+            }
+            Rank::RawCountOf(_) | Rank::CountOf(_) => false,
+        };
+        let list = TopList::of(&self.query).filter(|_| are_columns && is_repeatable)?;
+        is_bounded(list.ranked_by).then_some(list)
     }
 
     /// Adds the rows of one block that the query matches to `counters`, in the unit of the
@@ -77,9 +84,22 @@ impl Scan {
         columns.want(&selection);
         let weights = Weights::new(columns)?;
         let keys = self.key_columns(columns, &selection)?;
-        for_each_hash(&keys, &selection, |rows, hashes| {
-            counters.add(rows, hashes, list.ranked_by, &weights);
-        });
+        let summed = match list.ranked_by {
+            Rank::SumOf(measure) | Rank::NullOrSumOf(measure) => {
+                Some(eval(&self.plan.measures[measure], columns, &selection)?)
+            }
+            _ => None,
+        };
+        let amounts = match (&summed, list.ranked_by) {
+            (Some(values), rank) => {
+                // A group without values comes first, if nulls do.
+                let of_null = if matches!(rank, Rank::NullOrSumOf(_)) { u64::MAX } else { 0 };
+                Amounts::Values { values, weights: &weights, of_null }
+            }
+            (None, Rank::RawCount) => Amounts::Rows,
+            (None, _) => Amounts::Weights(&weights),
+        };
+        for_each_hash(&keys, &selection, |rows, hashes| counters.add(rows, hashes, &amounts));
         Ok(())
     }
 

@@ -103,7 +103,8 @@ impl LargestGroups {
             (SentGroups::All, TableScope::Whole) => {
                 Some(Self { ranked_by, groups: rows, is_part: false })
             }
-            (SentGroups::Largest, _) => {
+            // Sums of other parts may be negative.
+            (SentGroups::Largest, _) if matches!(ranked_by, Rank::RawCount | Rank::Count) => {
                 let groups = request.scan.countable_list()?.groups_max();
                 Some(Self { ranked_by, groups, is_part: true })
             }

@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use hadal_aggregate::Rank;
-use hadal_types::Weight;
+use hadal_types::{Value, Weight};
 
+use crate::column::column_values::ColumnValues;
 use crate::column::weights::Weights;
 
 /// The counters have 256 KiB: they stay in the L2 cache beside a block's columns.
@@ -18,6 +18,16 @@ const COUNTER_BITS: u32 = 15;
 #[derive(Clone, Debug)]
 pub struct KeyCounters {
     sums: Vec<u64>,
+}
+
+/// What a row adds to its counter.
+pub(crate) enum Amounts<'v> {
+    /// One.
+    Rows,
+    /// Its weight, in millionths.
+    Weights(&'v Weights),
+    /// Its value times its weight, in millionths, or this amount if it has no value.
+    Values { values: &'v ColumnValues<'v>, weights: &'v Weights, of_null: u64 },
 }
 
 /// Which groups a scan leaves out: all whose counter is below a bound.
@@ -63,17 +73,39 @@ impl KeyCounters {
     }
 
     /// Adds rows, each with the hash of its key.
-    pub(crate) fn add(&mut self, rows: &[u32], hashes: &[u64], rank: Rank, weights: &Weights) {
-        match (rank, weights) {
-            (Rank::RawCount, _) => self.add_all(hashes, 1),
-            (_, Weights::One) => self.add_all(hashes, Weight::UNIT.cast_unsigned()),
-            _ => {
-                for (&row, &hash) in rows.iter().zip(hashes) {
-                    let weight = weights.millionths_of(row as usize).cast_unsigned();
-                    let sum = &mut self.sums[Self::index(hash)];
-                    *sum = sum.saturating_add(weight);
-                }
+    pub(crate) fn add(&mut self, rows: &[u32], hashes: &[u64], amounts: &Amounts<'_>) {
+        match amounts {
+            Amounts::Rows => self.add_all(hashes, 1),
+            Amounts::Weights(Weights::One) => self.add_all(hashes, Weight::UNIT.cast_unsigned()),
+            Amounts::Weights(weights) => {
+                self.add_each(rows, hashes, |row| weights.millionths_of(row).cast_unsigned())
             }
+            Amounts::Values { values: ColumnValues::Numbers(numbers), weights, of_null }
+                if numbers.is_plain() =>
+            {
+                let unit = 0.1f64.powi(numbers.scale.into());
+                self.add_each(rows, hashes, |row| match numbers.has(row) {
+                    true => {
+                        let value = numbers.mantissas.get(row) as f64 * unit;
+                        product(value, weights.millionths_of(row))
+                    }
+                    false => *of_null,
+                });
+            }
+            Amounts::Values { values, weights, of_null } => {
+                self.add_each(rows, hashes, |row| match values.value(row) {
+                    Value::Null => *of_null,
+                    Value::Number(number) => product(number.to_f64(), weights.millionths_of(row)),
+                    _ => u64::MAX,
+                });
+            }
+        }
+    }
+
+    fn add_each(&mut self, rows: &[u32], hashes: &[u64], amount: impl Fn(usize) -> u64) {
+        for (&row, &hash) in rows.iter().zip(hashes) {
+            let sum = &mut self.sums[Self::index(hash)];
+            *sum = sum.saturating_add(amount(row as usize));
         }
     }
 
@@ -83,6 +115,18 @@ impl KeyCounters {
             *sum = sum.saturating_add(each);
         }
     }
+}
+
+/// At least the product. Of a negative value, the largest amount: its counter bounds nothing.
+fn product(value: f64, millionths: i64) -> u64 {
+    // More than the rounding errors of a sum of products.
+    const SLACK: f64 = 1.0 + 1e-9;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and the cast saturates"
+    )]
+    if value >= 0.0 { (value * millionths as f64 * SLACK).ceil() as u64 } else { u64::MAX }
 }
 
 impl KeyBound {
@@ -101,8 +145,8 @@ mod tests {
     fn a_counter_is_at_least_each_of_its_groups() {
         let (mut all, mut other) = (KeyCounters::default(), KeyCounters::default());
         let weights = Weights::ByRow(vec![Weight::UNIT, 3 * Weight::UNIT]);
-        all.add(&[0, 1], &[7, 7 << 60], Rank::Count, &weights);
-        other.add(&[1], &[7], Rank::Count, &weights);
+        all.add(&[0, 1], &[7, 7 << 60], &Amounts::Weights(&weights));
+        other.add(&[1], &[7], &Amounts::Weights(&weights));
         all.merge(&other);
         let unit = Weight::UNIT.cast_unsigned();
         let bound = |least: u64| KeyBound { counters: Arc::new(all.clone()), least };
@@ -115,8 +159,17 @@ mod tests {
     fn counters_do_not_overflow() {
         let mut counters = KeyCounters::default();
         let weights = Weights::ByRow(vec![i64::MAX; 3]);
-        counters.add(&[0, 1, 2], &[1, 1, 1], Rank::Count, &weights);
+        counters.add(&[0, 1, 2], &[1, 1, 1], &Amounts::Weights(&weights));
         let bound = KeyBound { counters: Arc::new(counters), least: u64::MAX };
         assert!(bound.admits(1));
+    }
+
+    #[test]
+    fn a_product_is_rounded_up_and_a_negative_one_bounds_nothing() {
+        for (value, amount) in [(0.0, 0), (1.0, 3_000_001), (0.5, 1_500_001), (1e300, u64::MAX)] {
+            assert_eq!(product(value, 3 * Weight::UNIT), amount, "{value}");
+        }
+        assert_eq!(product(-1e-9, 1), u64::MAX);
+        assert_eq!(product(f64::NAN, 1), u64::MAX);
     }
 }

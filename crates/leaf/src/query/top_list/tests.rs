@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use hadal_aggregate::{NextRound, Partial, QueryErrorCode, ResultSet, finish};
-use hadal_block::BlockBuilder;
+use hadal_block::{BlockBuilder, ColumnId};
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
     QueryKind, RowInput, StateKind, Type,
@@ -50,6 +50,19 @@ impl Spread {
         key * 7_919
     }
 
+    /// A value of the column `v`, or none; of some tables, now and then a negative one.
+    fn push_value(self, builder: &mut BlockBuilder, column: ColumnId, random: &mut Random) {
+        let number = i64::from(random.below_u32(1_000));
+        let number = match random.below_u32(1_000) {
+            0..20 if self.power != 5 => return,
+            20..23 if self.power == 2 => Number::integer(-number),
+            23..200 if self.power == 3 => format!("{number}.25").parse().expect("a decimal"),
+            200..203 if self.power == 4 => Number::from_f64(number as f64 / 3.0).expect("finite"),
+            _ => Number::integer(number),
+        };
+        builder.push_number(column, number).expect("taken");
+    }
+
     /// A block with the columns `id`, `text` and `v`, which some rows lack.
     fn block(self, random: &mut Random) -> Arc<Block> {
         let mut builder = BlockBuilder::new(column_name("time"));
@@ -65,8 +78,7 @@ impl Spread {
             if random.chance(0.98) {
                 builder.push_string(text, &format!("key {}", key / 3)).expect("taken");
             }
-            let number = i64::from(random.below_u32(1_000));
-            builder.push_number(value, Number::integer(number)).expect("taken");
+            self.push_value(&mut builder, value, random);
             if self.is_sampled {
                 let number = [1, 10, 100][random.index(3)];
                 builder.push_number(rate, Number::integer(number)).expect("taken");
@@ -91,15 +103,17 @@ fn top_list(random: &mut Random, sent: SentGroups) -> Query {
         1 => vec![text],
         _ => vec![text, id],
     };
-    let count = match random.chance(0.5) {
-        true => GroupInput::Count,
-        false => GroupInput::RawCount,
-    };
     let sum = GroupInput::Measure(0, AggregateFunction::Sum);
+    let count = match random.index(3) {
+        0 => GroupInput::Count,
+        1 => GroupInput::RawCount,
+        _ => sum.clone(),
+    };
     let shown = (0..keys.len()).map(GroupInput::Key).chain([count.clone(), sum]);
     let output = |expr: OutputExpr| Output { name: "x".into(), value_type: Type::Number, expr };
     let outputs = shown.map(|input| output(Expr::Leaf(input))).collect();
-    let order = OrderKey { expr: Expr::Leaf(count), descending: true, nulls_first: false };
+    let nulls_first = random.chance(0.5);
+    let order = OrderKey { expr: Expr::Leaf(count), descending: true, nulls_first };
     let measures = vec![Measure::new(StateKind::Moments, column("v", Kind::Number))];
     Query {
         outputs,
