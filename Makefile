@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate screenshots downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster bench-functions bench-dashboards bench-arrow bench-page compare-duckdb fmt lint
+.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate screenshots downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster bench-functions bench-dashboards bench-small bench-weights bench-arrow bench-page compare-duckdb fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -23,6 +23,8 @@ help:
 	@echo 'make bench-restart          how long a server is away when it is restarted; ARGS="--gib 8" with more'
 	@echo 'make bench-functions        rows per second of functions in JavaScript, on one core'
 	@echo 'make bench-dashboards       64 clients with a dashboard each, below and beyond the capacity'
+	@echo 'make bench-small            a hundred small tables that grow slowly, beside DuckDB'
+	@echo 'make bench-weights          what sample rates cost: the same rows with and without them'
 	@echo 'make bench-arrow            rows per second of a large answer to a Python program'
 	@echo 'make bench-page             how long a person waits on the page: first load, clicks, views, the mouse'
 	@echo 'make bench-lifetimes        durable ingest, a thousand times kill -9, expiry, row blocks on disk; ARGS="kills" for one'
@@ -155,6 +157,15 @@ bench-dashboards:
 	@make/page
 	cargo build --release --package hadal
 	@python3 -B bench/dashboards.py "$(CARGO_TARGET_DIR)/release/hadal" $(ARGS)
+
+bench-small: COMPARISON = small_tables.py
+bench-weights: COMPARISON = weights.py
+bench-weights: GENERATOR = "$(CARGO_TARGET_DIR)/release/hadal-bench"
+bench-small bench-weights:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --release --package hadal --package hadal-bench
+	@make/rivals bench/$(COMPARISON) "$(CARGO_TARGET_DIR)/release/hadal" $(GENERATOR) $(ARGS)
 
 bench-arrow:
 	@make/need cargo cc node npm python3
