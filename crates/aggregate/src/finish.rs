@@ -7,11 +7,11 @@ pub(crate) mod missing_leaves;
 pub(crate) mod prefixes;
 pub(crate) mod raw_rows;
 pub(crate) mod series;
+mod sorting;
 pub(crate) mod top_k;
 mod totals;
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
 use hadal_query::{
     ConfidencePlan, EvalError, GroupInput, OutputExpr, PrepareError, Prepared, Query, Type,
@@ -31,7 +31,7 @@ use crate::partial::coverage::{Coverage, ScanStats};
 use crate::partial::warnings::{Warning, WarningCode, Warnings};
 use crate::partial::{Partial, PartialBody};
 use crate::query_error::{FinishError, QueryError, QueryErrorCode, invalid, out_of_memory};
-use crate::sort_order::{SortKey, SortOrder};
+use crate::sort_order::SortOrder;
 use crate::sparse_row::SparseRow;
 use crate::state::sum::SumOverflow;
 use crate::state::weighted_count::WeightedCount;
@@ -321,99 +321,6 @@ impl<'g> Finisher<'g> {
             .collect()
     }
 
-    /// Reserves memory for the sort entries of `lines` result rows, without values. The entries
-    /// that are kept exist beside the rows that they are chosen from.
-    fn hold(
-        &self,
-        lines: usize,
-        query: &Query,
-        held: &mut MemoryReservation,
-    ) -> Result<(), QueryError> {
-        let (_, end) = bounds(query);
-        let line = size_of::<Ranked>() + query.order.len() * size_of::<SortKey>();
-        let bytes = lines.min(kept_max(end)) * line;
-        held.grow(bytes).map_err(|spent| out_of_memory(held.bytes() + bytes, spent))
-    }
-
-    /// The rows within OFFSET and LIMIT, in the query's order, and how many rows HAVING keeps. Ties
-    /// are sorted by keys, nulls last, and "other" comes after a group with the same keys. Rows
-    /// that are certainly beyond the limit are dropped on the way and never sorted.
-    fn first_of(
-        &self,
-        lines: ResultRows,
-        query: &Query,
-        held: &mut MemoryReservation,
-        is_late: &dyn Fn() -> bool,
-    ) -> Result<(Vec<ResultRow>, u64), FinishError> {
-        let (offset, end) = bounds(query);
-        let (mut kept, mut passed): (Vec<Ranked>, u64) = (Vec::new(), 0);
-        let (before, mut sorted_by) = (held.bytes(), ReservedRows::default());
-        for (index, line) in lines.enumerate() {
-            if index % LINES_AT_ONCE == 0 && is_late() {
-                return Err(FinishError::Late);
-            }
-            if !self.keeps(&line)? {
-                continue;
-            }
-            passed += 1;
-            let slot = |slot: &GroupInput| self.slot(&line, slot);
-            let sort = self.order.sort_keys(&slot)?;
-            sorted_by.add(sort.iter().map(SortKey::heap_bytes).sum(), held)?;
-            kept.push((sort, line));
-            if kept.len() >= kept_max(end) {
-                self.cut(&mut kept, end);
-                // Only the kept rows' bytes stay reserved; nothing else was reserved since
-                // `before`.
-                held.shrink(held.bytes() - before);
-                let heap = kept.iter().flat_map(|(sort, _)| sort).map(SortKey::heap_bytes);
-                sorted_by = ReservedRows::default();
-                sorted_by.add(heap.sum(), held)?;
-            }
-        }
-        self.cut(&mut kept, end);
-        kept.sort_unstable_by(|left, right| self.compare(left, right));
-        Ok((kept.into_iter().skip(offset).map(|(_, line)| line).collect(), passed))
-    }
-}
-
-impl Finisher<'_> {
-    fn compare(&self, left: &Ranked, right: &Ranked) -> Ordering {
-        left.0.cmp(&right.0).then_with(|| self.cmp_keys(&left.1, &right.1))
-    }
-
-    /// Drops all but the first `end` rows.
-    fn cut(&self, kept: &mut Vec<Ranked>, end: usize) {
-        if end < kept.len() {
-            kept.select_nth_unstable_by(end, |left, right| self.compare(left, right));
-            kept.truncate(end);
-        }
-    }
-
-    /// Compares by keys in ascending order, nulls last; "other" comes last among equal keys.
-    fn cmp_keys(&self, left: &ResultRow, right: &ResultRow) -> Ordering {
-        if let (ResultRow::Place(left), ResultRow::Place(right)) = (left, right) {
-            return self.groups.cmp_by(&[], *left, *right);
-        }
-        let keys = 0..self.key_count(left);
-        let orders = keys.map(|key| match (self.key(left, key), self.key(right, key)) {
-            (Some(left), Some(right)) => {
-                left.is_null().cmp(&right.is_null()).then_with(|| left.cmp(&right))
-            }
-            _ => Ordering::Equal,
-        });
-        let mut different = orders.filter(|order| order.is_ne());
-        let keys = different.next().unwrap_or(Ordering::Equal);
-        keys.then((left.kind() == RowKind::Other).cmp(&(right.kind() == RowKind::Other)))
-    }
-
-    fn key_count(&self, line: &ResultRow) -> usize {
-        match line {
-            ResultRow::Raw(values) => values.len(),
-            ResultRow::Alone { key, .. } => key.len(),
-            ResultRow::Place(_) => self.groups.key_count(),
-        }
-    }
-
     fn key<'l>(&'l self, line: &'l ResultRow, key: usize) -> Option<Cow<'l, Value>> {
         match line {
             ResultRow::Raw(values) => Some(Cow::Borrowed(values.get(key))),
@@ -465,9 +372,6 @@ fn overflow(error: &SumOverflow) -> QueryError {
     QueryError::new(QueryErrorCode::Overflow, &error.to_string())
 }
 
-/// A row and its sort key.
-type Ranked = (Box<[SortKey]>, ResultRow);
-
 /// An iterator that makes result rows.
 pub(crate) type ResultRows = Box<dyn Iterator<Item = ResultRow>>;
 
@@ -475,12 +379,6 @@ pub(crate) type ResultRows = Box<dyn Iterator<Item = ResultRow>>;
 fn bounds(query: &Query) -> (usize, usize) {
     let size = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
     (size(query.offset), size(query.offset.saturating_add(query.limit)))
-}
-
-/// The number of rows that are kept before the worst are dropped. Only the first `end` are needed;
-/// twice as many are kept, so that selecting the worst costs little per row.
-fn kept_max(end: usize) -> usize {
-    end.max(LINES_AT_ONCE).saturating_mul(2)
 }
 
 impl ResultRow {
