@@ -1,7 +1,7 @@
 // How a person finds something: searching, filtering, grouping, and the way back.
 import { strict as assert } from "node:assert";
 import { startServer } from "./demo.mjs";
-import { ask, IN_STILL, keys, log, menu, open, picture, rowsBehind, settled, STILL } from "./steps.mjs";
+import { ask, IN_STILL, keys, log, menu, open, picture, rowsBehind, settled, STILL, view } from "./steps.mjs";
 
 /** The first value of a facet, and how its line reads. */
 const topOf = (page, column) => page.getByTestId(`facet-${column}`).locator(".facet .name").first();
@@ -86,6 +86,29 @@ export const tests = [
       await settled(page);
       await facet.locator(".diverging").first().waitFor();
       await picture(page, "overview-compare");
+    },
+  ],
+  [
+    "draws nothing of the query panel and of the tools again when another view is shown",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=table&by=service&filter=datacenter=fra2`);
+      // A component that is drawn again gives its elements new properties.
+      const drawn = await page.evaluateHandle(() => {
+        const kept = [".sidebar-tabs", "#time-input", "#filter-input", "#group-input", "#measure-input"];
+        const more = ["#table-input", "#search-input", ".logo", "[aria-label='Refresh']"];
+        return [...kept, ...more].map((selector) => {
+          const element = document.querySelector(selector) ?? document.body;
+          const key = Object.keys(element).find((it) => it.startsWith("__reactProps$"));
+          return { selector, element, key, props: element[key] };
+        });
+      });
+      await view(page, "Bars").click();
+      await page.waitForURL(/view=bar/);
+      await settled(page);
+      const again = await drawn.evaluate((all) =>
+        all.filter(({ element, key, props }) => !key || element[key] !== props).map(({ selector }) => selector),
+      );
+      assert.deepEqual(again, []);
     },
   ],
   [

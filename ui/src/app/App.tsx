@@ -1,10 +1,11 @@
-import { Center, Loader, Stack, Text } from "@mantine/core";
-import { useDisclosure, useDocumentTitle } from "@mantine/hooks";
+import { Center, Loader, Stack } from "@mantine/core";
+import { useCallbackRef, useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { fetchTables, type Problem, serverNow } from "../api/client";
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
+import type { Commit } from "../explore/context";
 import { useTableColumns } from "../explore/tableColumns";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
@@ -13,15 +14,17 @@ import { FileDrop } from "../widgets/importing/FileDrop";
 import { NoticeBar } from "../widgets/NoticeBar";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
-import { HOME_ADDRESS, type PageName, useAddress, usePage, useSearch } from "./address";
+import { useAddress, usePage, useSearch } from "./address";
 import { CommandPalette } from "./CommandPalette";
 import { ExplorePage } from "./ExplorePage";
+import { KeyHelp } from "./KeyHelp";
 import { useKeys } from "./keys";
+import { Logo } from "./Logo";
 import { NoSuchTable } from "./NoSuchTable";
 import { needsNoTables, OtherPage, pageTitle } from "./OtherPage";
 import { paceOf } from "./pace";
 import { useZone } from "./settings";
-import { KeyHelp, Tools } from "./Tools";
+import { Tools } from "./Tools";
 
 const StartPage = lazy(async () => ({ default: (await import("./home/StartPage")).StartPage }));
 
@@ -55,15 +58,14 @@ export function App() {
   // An address that is partly unread stays as it is, so that it can be put right.
   const initial = ignored.length === 0 && page === "query" ? tables.data : undefined;
   useInitialQuery(read, initial, replace, again);
-  const ask = useCallback(
-    (next: Query) => {
-      // Another view of the same rows has the answers that are there.
-      const isSame = query !== null && sameRows(query, next);
-      if (!isSame || serverNow() - now > SAME_MOMENT_MS) again();
-      commit(next);
-    },
-    [query, now, again, commit],
-  );
+  const ask = useCallbackRef<Commit>((wanted) => {
+    const next = typeof wanted === "function" ? query && wanted(query) : wanted;
+    if (next === null) return;
+    // Another view of the same rows has the answers that are there.
+    const isSame = query !== null && sameRows(query, next);
+    if (!isSame || serverNow() - now > SAME_MOMENT_MS) again();
+    commit(next);
+  });
   const shownQuery = page === "query" ? query : null;
   const [paletteOpen, palette] = useDisclosure(false);
   useKeys(shownQuery, now, ask, again, help.open, palette.open);
@@ -81,7 +83,7 @@ export function App() {
     />
   );
   const logo = <Logo open={open} />;
-  const openTable = (name: string) => ask(defaultQuery(name));
+  const openTable = useCallback((name: string) => ask(defaultQuery(name)), [ask]);
   const shared = { logo, tools };
   const allTables = tables.data ?? NO_TABLES;
   const isEmpty = tables.data?.every(({ name }) => name.startsWith("_")) === true;
@@ -212,52 +214,6 @@ function useInitialQuery(
 function busiest(tables: Table[]): Table | undefined {
   const userTables = tables.filter((it) => !it.name.startsWith("_"));
   return userTables.toSorted((a, b) => b.rows - a.rows)[0];
-}
-
-/** The way home from everywhere. The query stays in the address. */
-function Logo({ open }: { open: (page: PageName) => void }) {
-  return (
-    <Text
-      fw={700}
-      fz="lg"
-      className="logo"
-      component="a"
-      href={HOME_ADDRESS}
-      aria-label="Hadal: home"
-      title="Home: all tables"
-      onClick={(event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        open("home");
-      }}
-    >
-      <svg width="22" height="22" viewBox="0 0 32 32" aria-hidden="true">
-        <rect width="32" height="32" rx="7" fill="#0b2a4a" />
-        <path
-          d="M4 10c4-3 8-3 12 0s8 3 12 0"
-          fill="none"
-          stroke="#8fd3ff"
-          strokeWidth="2.5"
-          strokeLinecap="round"
-        />
-        <path
-          d="M7 16c3-2 6-2 9 0s6 2 9 0"
-          fill="none"
-          stroke="#4aa8e8"
-          strokeWidth="2.5"
-          strokeLinecap="round"
-        />
-        <path
-          d="M11 22c2-1.4 3.4-1.4 5 0s3 1.4 5 0"
-          fill="none"
-          stroke="#2b7cc4"
-          strokeWidth="2.5"
-          strokeLinecap="round"
-        />
-      </svg>
-      <span className="wide-only">Hadal</span>
-    </Text>
-  );
 }
 
 function Middle({ children }: { children: ReactNode }) {

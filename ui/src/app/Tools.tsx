@@ -2,15 +2,13 @@ import {
   ActionIcon,
   Button,
   Group,
-  Kbd,
   Menu,
-  Modal,
-  Table,
   Tooltip,
   useComputedColorScheme,
   useMantineColorScheme,
 } from "@mantine/core";
 import {
+  type Icon,
   IconArrowLeft,
   IconCheck,
   IconFileImport,
@@ -25,9 +23,10 @@ import {
   IconShare,
   IconSun,
 } from "@tabler/icons-react";
-import { lazy, Suspense, useEffect, useState } from "react";
-import type { Table as TableStatus } from "../api/types";
+import { lazy, memo, Suspense, useCallback, useEffect, useState } from "react";
+import type { Table } from "../api/types";
 import { durationWords } from "../base/duration";
+import type { Commit } from "../explore/context";
 import { useMainSpec } from "../explore/mainSpec";
 import type { Query } from "../query/query";
 import { goLive, LIVE_RATE, type Range, rangeOf, withRange } from "../query/time";
@@ -35,7 +34,6 @@ import { copyText } from "../widgets/clipboard";
 import { ClusterSign } from "../widgets/cluster/ClusterSign";
 import { chooseFile } from "../widgets/importing/chosenFile";
 import { go, type PageName, urlOf, useSearch } from "./address";
-import { KEYS } from "./keys";
 import { SaveItems } from "./SaveItems";
 import { useCluster } from "./useCluster";
 
@@ -46,9 +44,9 @@ const RATES = [LIVE_RATE, "5s", "15s", "1m", "5m"];
 /** The right end of the head: the cluster, ask again, live, share, light or dark, keys. */
 export function Tools(props: {
   query: Query | null;
-  table?: TableStatus;
+  table?: Table;
   now: number;
-  commit: (next: Query) => void;
+  commit: Commit;
   again: () => void;
   help: () => void;
   palette: () => void;
@@ -58,6 +56,8 @@ export function Tools(props: {
   const { query, now, commit, again, help, page, open } = props;
   const atCluster = page === "cluster";
   const { data } = useCluster(atCluster);
+  const cluster = useToggled("cluster", page, open);
+  const functions = useToggled("functions", page, open);
   const returns =
     page !== "query" && (page !== "home" || window.location.search.includes("table="));
   return (
@@ -74,56 +74,52 @@ export function Tools(props: {
           Explore
         </Button>
       )}
-      <ClusterSign
-        cluster={data?.cluster}
-        on={atCluster}
-        onOpen={() => open(atCluster ? "query" : "cluster")}
-      />
+      <ClusterSign cluster={data?.cluster} on={atCluster} onOpen={cluster} />
       <ToolButton
         label="Dashboards and saved views"
-        icon={<IconLayoutDashboard size={17} />}
+        icon={IconLayoutDashboard}
         on={page === "dashboards"}
-        onClick={() => go("?page=dashboards")}
+        onClick={openDashboards}
       />
       {query && (
         <>
-          <ToolButton label="Refresh" icon={<IconRefresh size={17} />} onClick={again} />
-          <Live query={query} now={now} commit={commit} />
+          <ToolButton label="Refresh" icon={IconRefresh} onClick={again} />
+          <Live refresh={query.refresh} now={now} commit={commit} />
           <Share query={query} range={rangeOf(query, now, props.table)} commit={commit} />
         </>
       )}
       <span className="wide-only">
         <ToolButton
           label="Functions"
-          icon={<IconFunction size={17} />}
+          icon={IconFunction}
           on={page === "functions"}
-          onClick={() => open(page === "functions" ? "query" : "functions")}
+          onClick={functions}
         />
       </span>
       <span className="wide-only">
-        <ToolButton
-          label="Import a file"
-          icon={<IconFileImport size={17} />}
-          onClick={chooseFile}
-        />
+        <ToolButton label="Import a file" icon={IconFileImport} onClick={chooseFile} />
       </span>
       <Scheme />
       <span className="wide-only">
         <ToolButton
           label="Commands and recent queries (Ctrl K)"
-          icon={<IconHistory size={17} />}
+          icon={IconHistory}
           onClick={props.palette}
         />
       </span>
       <span className="wide-only">
-        <ToolButton
-          label="Keyboard shortcuts (?)"
-          icon={<IconKeyboard size={17} />}
-          onClick={help}
-        />
+        <ToolButton label="Keyboard shortcuts (?)" icon={IconKeyboard} onClick={help} />
       </span>
     </Group>
   );
+}
+
+const openDashboards = () => go("?page=dashboards");
+
+/** Opens a page, or leaves it for the query. */
+function useToggled(name: PageName, page: PageName, open: (page: PageName) => void): () => void {
+  const next = page === name ? "query" : name;
+  return useCallback(() => open(next), [next, open]);
 }
 
 /** The way back to the dashboard that the query was opened from, as it was. */
@@ -150,13 +146,13 @@ function BackToBoard() {
 const keepsQuery = (page: PageName) =>
   page === "home" || page === "cluster" || page === "functions";
 
-function ToolButton(props: {
+const ToolButton = memo(function ToolButton(props: {
   label: string;
-  icon: React.ReactNode;
+  icon: Icon;
   onClick?: () => void;
   on?: boolean;
 }) {
-  const { label, icon, onClick, on = false } = props;
+  const { label, icon: Sign, onClick, on = false } = props;
   return (
     <Tooltip label={label} openDelay={400}>
       <ActionIcon
@@ -166,24 +162,22 @@ function ToolButton(props: {
         aria-pressed={on}
         onClick={onClick}
       >
-        {icon}
+        <Sign size={17} />
       </ActionIcon>
     </Tooltip>
   );
-}
+});
 
-function Live(props: { query: Query; now: number; commit: (next: Query) => void }) {
-  const { query, now, commit } = props;
-  const on = query.refresh !== "";
+const Live = memo(function Live(props: { refresh: string; now: number; commit: Commit }) {
+  const { refresh, now, commit } = props;
+  const on = refresh !== "";
   return (
     <Menu shadow="md" position="bottom-end">
       <Menu.Target>
         <ActionIcon
           variant={on ? "light" : "subtle"}
           color={on ? "teal" : "gray"}
-          aria-label={
-            on ? `Asks again every ${durationWords(query.refresh)}` : "Ask again by itself"
-          }
+          aria-label={on ? `Asks again every ${durationWords(refresh)}` : "Ask again by itself"}
         >
           {on ? <IconPlayerPause size={17} /> : <IconPlayerPlay size={17} />}
         </ActionIcon>
@@ -193,19 +187,19 @@ function Live(props: { query: Query; now: number; commit: (next: Query) => void 
         {RATES.map((rate) => (
           <Menu.Item
             key={rate}
-            onClick={() => commit(goLive(query, now, rate))}
-            fw={rate === query.refresh ? 700 : 400}
+            onClick={() => commit((query) => goLive(query, now, rate))}
+            fw={rate === refresh ? 700 : 400}
           >
             every {durationWords(rate)}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={() => commit({ ...query, refresh: "" })} disabled={!on}>
+        <Menu.Item onClick={() => commit((query) => ({ ...query, refresh: "" }))} disabled={!on}>
           Off
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
-}
+});
 
 const COPIED_MS = 1500;
 
@@ -224,12 +218,11 @@ function useCopy(): [copied: boolean, copy: (text: string) => void] {
 const ShowAs = lazy(() => import("./ShowAs"));
 
 /** Links and other spellings of what is on the page. */
-function Share(props: { query: Query; range: Range | null; commit: (next: Query) => void }) {
+function Share(props: { query: Query; range: Range | null; commit: Commit }) {
   const { query, range, commit } = props;
   const [copied, copy] = useCopy();
   const [dialog, setDialog] = useState<"view" | "tile" | null>(null);
   const [showsAs, setShowsAs] = useState(false);
-  const hasMain = useMainSpec() !== null;
   const link = (shared: Query) => copy(`${window.location.origin}/${urlOf(shared)}`);
   const fixed = () => range && link({ ...withRange(query, range), bucket: query.bucket });
   return (
@@ -250,9 +243,7 @@ function Share(props: { query: Query; range: Range | null; commit: (next: Query)
           {range && <Menu.Item onClick={fixed}>Copy link to this fixed time</Menu.Item>}
           <SaveItems query={query} range={range} copy={copy} onSave={setDialog} />
           <Menu.Divider />
-          <Menu.Item onClick={() => setShowsAs(true)} disabled={!hasMain}>
-            Show as SQL, JSON, curl, Python…
-          </Menu.Item>
+          <ShowAsItem onClick={() => setShowsAs(true)} />
         </Menu.Dropdown>
       </Menu>
       <Suspense fallback={null}>
@@ -265,34 +256,21 @@ function Share(props: { query: Query; range: Range | null; commit: (next: Query)
   );
 }
 
-function Scheme() {
-  const { setColorScheme } = useMantineColorScheme();
-  const dark = useComputedColorScheme("light") === "dark";
+/** Only the open menu follows the main request of the view. */
+function ShowAsItem({ onClick }: { onClick: () => void }) {
+  const hasMain = useMainSpec() !== null;
   return (
-    <ToolButton
-      label={dark ? "Light" : "Dark"}
-      icon={dark ? <IconSun size={17} /> : <IconMoon size={17} />}
-      onClick={() => setColorScheme(dark ? "light" : "dark")}
-    />
+    <Menu.Item onClick={onClick} disabled={!hasMain}>
+      Show as SQL, JSON, curl, Python…
+    </Menu.Item>
   );
 }
 
-/** The keys, on `?`. */
-export function KeyHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+const Scheme = memo(function Scheme() {
+  const { setColorScheme } = useMantineColorScheme();
+  const dark = useComputedColorScheme("light") === "dark";
+  const change = useCallback(() => setColorScheme(dark ? "light" : "dark"), [dark, setColorScheme]);
   return (
-    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size="sm">
-      <Table verticalSpacing={4}>
-        <Table.Tbody>
-          {KEYS.map(([key, words]) => (
-            <Table.Tr key={key}>
-              <Table.Td className="nowrap">
-                <Kbd>{key}</Kbd>
-              </Table.Td>
-              <Table.Td>{words}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Modal>
+    <ToolButton label={dark ? "Light" : "Dark"} icon={dark ? IconSun : IconMoon} onClick={change} />
   );
-}
+});

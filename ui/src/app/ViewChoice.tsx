@@ -1,7 +1,7 @@
 import { Button, Group, Indicator, Menu, SegmentedControl, Text, Tooltip } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconDots } from "@tabler/icons-react";
-import { useEffect, useMemo, useRef } from "react";
+import { memo, useEffect, useMemo, useRef } from "react";
 import type { ResolvedQuery } from "../query/spec";
 import type { ViewManifest } from "../query/viewManifest";
 import { type FittingView, fittingViews, rowOf } from "./fittingViews";
@@ -46,7 +46,8 @@ export function ViewChoice(props: {
             value: it.view.kind,
             label: (
               <RowLabel
-                of={it}
+                view={it.view}
+                suggested={it.suggested}
                 place={it.view.apart ? null : at + 1}
                 isShown={it.view.kind === shown}
               />
@@ -59,9 +60,13 @@ export function ViewChoice(props: {
   );
 }
 
-function RowLabel(props: { of: FittingView; place: number | null; isShown: boolean }) {
-  const { of, place, isShown } = props;
-  const { view, suggested } = of;
+const RowLabel = memo(function RowLabel(props: {
+  view: ViewManifest;
+  suggested: boolean;
+  place: number | null;
+  isShown: boolean;
+}) {
+  const { view, suggested, place, isShown } = props;
   const Icon = view.icon;
   const why = suggested ? ", suggested for this query" : "";
   const key = place === null ? "" : ` (key ${place})`;
@@ -77,7 +82,7 @@ function RowLabel(props: { of: FittingView; place: number | null; isShown: boole
       </span>
     </Tooltip>
   );
-}
+});
 
 /** Views that do not stand in the row; of those that do not fit, why. */
 function MoreViews(props: { views: readonly FittingView[]; onChange: (kind: string) => void }) {

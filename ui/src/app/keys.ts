@@ -1,6 +1,7 @@
 // The keys of the page. Letters do nothing while somebody types into a field.
 
 import { useHotkeys } from "@mantine/hooks";
+import type { Commit } from "../explore/context";
 import { PREVIOUS, type Query } from "../query/query";
 import { goLive, LIVE_RATE, stepRange } from "../query/time";
 
@@ -40,12 +41,12 @@ function onFromFilter(event: KeyboardEvent): void {
 export function useKeys(
   query: Query | null,
   now: number,
-  commit: (next: Query) => void,
+  commit: Commit,
   again: () => void,
   help: () => void,
   palette: () => void,
 ): void {
-  const change = (next: (query: Query) => Query) => () => query && commit(next(query));
+  const change = (next: (query: Query) => Query) => () => commit(next);
   useHotkeys([
     ...typed("/", focus("filter-input")),
     ["g", focus("group-input")],

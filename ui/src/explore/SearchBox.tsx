@@ -1,23 +1,32 @@
 import { CloseButton, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
-import { useEffect, useRef, useState } from "react";
-import { useExplore } from "./context";
+import { memo, useEffect, useRef, useState } from "react";
+import { type Commit, useExplore } from "./context";
 
 /** Looks for a text in all columns. Typing waits for a pause; Enter does not. */
 export function SearchBox() {
   const { query, commit } = useExplore();
-  const [text, setText] = useState(query.search);
+  return <SearchField table={query.table} asked={query.search} commit={commit} />;
+}
+
+const SearchField = memo(function SearchField(props: {
+  table: string;
+  asked: string;
+  commit: Commit;
+}) {
+  const { table, asked, commit } = props;
+  const [text, setText] = useState(asked);
   // What this field asked comes back trimmed, and further letters may have been typed since.
-  const submitted = useRef(query.search);
+  const submitted = useRef(asked);
   useEffect(() => {
-    if (submitted.current !== query.search) setText(query.search);
-    submitted.current = query.search;
-  }, [query.search]);
+    if (submitted.current !== asked) setText(asked);
+    submitted.current = asked;
+  }, [asked]);
   const search = (wanted: string) => {
-    if (wanted.trim() === query.search) return;
+    if (wanted.trim() === asked) return;
     submitted.current = wanted.trim();
-    commit({ ...query, search: submitted.current });
+    commit((query) => ({ ...query, search: wanted.trim() }));
   };
   const later = useDebouncedCallback(search, 400);
   const atOnce = (wanted: string) => {
@@ -30,7 +39,7 @@ export function SearchBox() {
       className="search"
       size="xs"
       leftSection={<IconSearch size={15} />}
-      placeholder={`Search all columns of ${query.table}`}
+      placeholder={`Search all columns of ${table}`}
       aria-label="Search all columns"
       value={text}
       onChange={(event) => {
@@ -55,4 +64,4 @@ export function SearchBox() {
       }
     />
   );
-}
+});

@@ -5,7 +5,7 @@ import type { Column, Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { excludeGroups, onlyGroups, type PickedValue } from "../query/edit";
 import type { Query } from "../query/query";
-import type { ResolvedQuery } from "../query/spec";
+import type { ResolvedQuery, ResolvedRows } from "../query/spec";
 import type { Range } from "../query/time";
 import type { ViewManifest } from "../query/viewManifest";
 
@@ -38,9 +38,14 @@ export function markOf(series: {
   };
 }
 
+/** Asks another query, or what a function makes of the present one. */
+export type Commit = (next: Query | ((query: Query) => Query)) => void;
+
 export interface Explore {
   readonly query: Query;
   readonly resolved: ResolvedQuery;
+  /** What `resolved` has that does not change with how its rows are drawn. */
+  readonly rows: ResolvedRows;
   /** All views, in their order. */
   readonly views: readonly ViewManifest[];
   readonly columns: readonly Column[];
@@ -53,8 +58,8 @@ export interface Explore {
   readonly zone: Zone;
   /** The moment of asking, in milliseconds by the server's clock. */
   readonly now: number;
-  /** Asks another query; it becomes an entry of the browser's history. */
-  readonly commit: (next: Query) => void;
+  /** The same function always; another query becomes an entry of the browser's history. */
+  readonly commit: Commit;
   /** Opens the menu of a mark. */
   readonly openMenu: (mark: Mark) => void;
   /** The height of charts in pixels, where it is not the view's: in a tile. */

@@ -8,20 +8,25 @@ import { PREVIOUS, type Query } from "./query";
 import { quoteName, quoteText } from "./sql";
 import { bucketOf, isoText, type Range } from "./time";
 
-/** A query with what is known when it is asked. */
-export interface ResolvedQuery {
-  readonly query: Query;
+/** The rows that a query is about, with what is known when it is asked. */
+export interface ResolvedRows {
+  readonly query: Pick<Query, "table" | "define" | "filters" | "search" | "where">;
   readonly columns: readonly Column[];
   readonly range: Range;
   /** The IANA name of the zone whose calendar cuts days and hours; UTC if it is absent. */
   readonly zone?: string;
 }
 
+/** A query with what is known when it is asked. */
+export interface ResolvedQuery extends ResolvedRows {
+  readonly query: Query;
+}
+
 /** In every grouped answer, so that the coverage corner can show events and stored rows. */
 export const EVENTS = "count(*)";
 
 /** The rows that a query is about: its table, range, filters and search. */
-export function baseSpec({ query, columns, range, zone = "UTC" }: ResolvedQuery): QuerySpec {
+export function baseSpec({ query, columns, range, zone = "UTC" }: ResolvedRows): QuerySpec {
   const filter = query.filters.map((it) => filterSql(it, typeOf(columns, it.column)));
   if (query.where.trim() !== "") filter.push(query.where.trim());
   return {
@@ -136,7 +141,7 @@ export function orderOf(query: Query): {
 }
 
 /** The most frequent values of a column under the query's filters. */
-export function topValuesSpec(resolved: ResolvedQuery, column: string, limit: number): QuerySpec {
+export function topValuesSpec(resolved: ResolvedRows, column: string, limit: number): QuerySpec {
   return {
     ...baseSpec(resolved),
     group_by: [quoteName(column)],
@@ -151,7 +156,7 @@ export function topValuesSpec(resolved: ResolvedQuery, column: string, limit: nu
  * query is about but for what it asks of that column itself.
  */
 export function valuesSpec(
-  resolved: ResolvedQuery,
+  resolved: ResolvedRows,
   column: Pick<Column, "name" | "type">,
   part: string,
   limit: number,

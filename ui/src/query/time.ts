@@ -60,7 +60,11 @@ export const ALL = "all";
  * The range that a query means; null where its texts mean none. All of a table is a range only of a
  * table that is given and has rows.
  */
-export function rangeOf(query: Query, now: number, table?: Table): Range | null {
+export function rangeOf(
+  query: Pick<Query, "from" | "to">,
+  now: number,
+  table?: Table,
+): Range | null {
   if (query.from === ALL) return table ? wholeOf(table, now) : null;
   const from = moment(query.from, now);
   const to = moment(query.to, now);

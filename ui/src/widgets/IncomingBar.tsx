@@ -1,10 +1,11 @@
 import { Button, Group, Paper, Text } from "@mantine/core";
+import { memo } from "react";
 import { bytes } from "../base/format";
 import { useBeforeUnload } from "./beforeUnload";
 import { type Incoming, useIncoming } from "./incoming";
 
 /** The files that are on their way, at the lower right of the page, whatever it shows. */
-export function IncomingBar() {
+export const IncomingBar = memo(function IncomingBar() {
   const files = useIncoming();
   useBeforeUnload(files.some(({ failure }) => failure === null));
   if (files.length === 0) return null;
@@ -16,7 +17,7 @@ export function IncomingBar() {
       ))}
     </Paper>
   );
-}
+});
 
 function Line({ file }: { file: Incoming }) {
   const { name, failure, remove } = file;

@@ -4,7 +4,13 @@ import type { Answer, Cell, Type } from "../../api/types";
 import { count, visible } from "../../base/format";
 import type { Zone } from "../../base/zone";
 import { CellView, cellText, rawText } from "../../explore/CellText";
-import { ExploreContext, type Mark, pointOf, useExplore } from "../../explore/context";
+import {
+  type Explore,
+  ExploreContext,
+  type Mark,
+  pointOf,
+  useExplore,
+} from "../../explore/context";
 import { MarkMenu } from "../../explore/MarkMenu";
 import { pickOf } from "../../query/edit";
 import type { Query } from "../../query/query";
@@ -122,13 +128,14 @@ function useCellMarks(answer: Answer): (at: number, cell: Cell) => Omit<Mark, "p
 function CellMenu({ mark, onClose }: { mark: Mark; onClose: () => void }) {
   const explore = useExplore();
   const { commit } = explore;
-  const inSamples = useMemo(
-    () => ({
+  const inSamples = useMemo<Explore>(() => {
+    const shown = (next: Query) => (next.view.kind === "sql" ? withView(next, "samples") : next);
+    return {
       ...explore,
-      commit: (next: Query) => commit(next.view.kind === "sql" ? withView(next, "samples") : next),
-    }),
-    [explore, commit],
-  );
+      commit: (next) =>
+        commit(typeof next === "function" ? (query) => shown(next(query)) : shown(next)),
+    };
+  }, [explore, commit]);
   return (
     <ExploreContext.Provider value={inSamples}>
       <MarkMenu key={mark.label} mark={mark} onClose={onClose} />

@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { IconAlertTriangle, IconServer2 } from "@tabler/icons-react";
+import { memo } from "react";
 import type { Cluster } from "../../api/cluster";
 import { visible } from "../../base/format";
 import classes from "./Cluster.module.css";
@@ -8,7 +9,7 @@ import { healthOf } from "./members";
 const COLOURS = { good: "gray", notice: "yellow", bad: "red" } as const;
 
 /** The state of the cluster in the head of the page: a quiet icon, or what is wrong in a few words. */
-export function ClusterSign(props: {
+export const ClusterSign = memo(function ClusterSign(props: {
   /** Undefined as long as nothing is known. */
   cluster: Cluster | undefined;
   /** Whether the cluster is what the page shows. */
@@ -48,4 +49,4 @@ export function ClusterSign(props: {
       )}
     </Tooltip>
   );
-}
+});

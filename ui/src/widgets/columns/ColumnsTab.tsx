@@ -19,7 +19,7 @@ const PAGE = 200;
 
 interface Props {
   resolved: ResolvedQuery;
-  columns: Column[];
+  columns: readonly Column[];
   group: readonly string[];
   onGroup: (column: string) => void;
   onFilter: (filter: Filter) => void;

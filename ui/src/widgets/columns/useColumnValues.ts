@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ask, fetchElements, numberOf } from "../../api/client";
 import type { Column, ColumnValue } from "../../api/types";
-import { type ResolvedQuery, valuesSpec } from "../../query/spec";
+import { type ResolvedRows, valuesSpec } from "../../query/spec";
 import { distinctOf } from "./columns";
 
 /** Above this, looking through all values costs seconds, and none of them is frequent. */
@@ -17,7 +17,7 @@ type Target = Pick<Column, "name" | "type">;
  * is about, and whether they are worth asking for. Elements of sets and vectors are counted over
  * the query's time only.
  */
-export function useColumnValues(resolved: ResolvedQuery, column: Target, part: string) {
+export function useColumnValues(resolved: ResolvedRows, column: Target, part: string) {
   const { name, type } = column;
   const { table } = resolved.query;
   const lists = type === "set" || type === "vector";

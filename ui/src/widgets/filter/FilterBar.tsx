@@ -11,7 +11,7 @@ import {
   typeOf,
   valueWords,
 } from "../../query/filter";
-import type { ResolvedQuery } from "../../query/spec";
+import type { ResolvedRows } from "../../query/spec";
 import { Chip } from "../Chip";
 import { TypeIcon } from "../columns/TypeIcon";
 import classes from "../widgets.module.css";
@@ -26,8 +26,8 @@ const SHOWN_VALUES = 4;
  * inverts it.
  */
 export function FilterBar(props: {
-  resolved: ResolvedQuery;
-  columns: Column[];
+  resolved: ResolvedRows;
+  columns: readonly Column[];
   filters: readonly Filter[];
   onChange: (filters: Filter[]) => void;
 }) {
@@ -78,7 +78,7 @@ function nthOf(filters: readonly Filter[], place: number): number {
 }
 
 function FilterChip(props: {
-  resolved: ResolvedQuery;
+  resolved: ResolvedRows;
   columns: readonly Column[];
   filter: Filter;
   onChange: (filter: Filter) => void;

@@ -12,7 +12,7 @@ import {
   type Operator,
   operatorsFor,
 } from "../../query/filter";
-import type { ResolvedQuery } from "../../query/spec";
+import type { ResolvedRows } from "../../query/spec";
 import { TypeIcon } from "../columns/TypeIcon";
 import { typedMoment } from "../time/timeWords";
 import classes from "../widgets.module.css";
@@ -20,7 +20,7 @@ import { type Draft, draftProblem, finished, type Target, withOperator } from ".
 import { ValuesInput } from "./ValuesInput";
 
 interface EditorProps {
-  resolved: ResolvedQuery;
+  resolved: ResolvedRows;
   /** The filtered column. A whole `Column` also says whether its values can be listed. */
   column: Target | Column;
   initial: Draft;

@@ -4,7 +4,7 @@ import { type Ref, useRef, useState } from "react";
 import { serverNow } from "../../api/client";
 import type { Column } from "../../api/types";
 import { type Filter, filterLabel } from "../../query/filter";
-import type { ResolvedQuery } from "../../query/spec";
+import type { ResolvedRows } from "../../query/spec";
 import { findColumns } from "../columns/columns";
 import { ColumnOptions, PickInput, PickOption } from "../pickers/PickInput";
 import { FilterPopover } from "./FilterEditor";
@@ -15,7 +15,7 @@ const QUICK = "quick";
 
 /** Where a new filter begins: a column is found by its name, or `status>=500` is typed in one go. */
 export function FilterEntry(props: {
-  resolved: ResolvedQuery;
+  resolved: ResolvedRows;
   columns: readonly Column[];
   onAdd: (filter: Filter) => void;
   onRemoveLast: () => void;

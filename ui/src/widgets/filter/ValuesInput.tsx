@@ -5,7 +5,7 @@ import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from "reac
 import { numberOf, serverNow } from "../../api/client";
 import type { ColumnValue } from "../../api/types";
 import { exact, short, visible } from "../../base/format";
-import type { ResolvedQuery } from "../../query/spec";
+import type { ResolvedRows } from "../../query/spec";
 import { bestValues, useColumnValues } from "../columns/useColumnValues";
 import classes from "../widgets.module.css";
 import {
@@ -23,7 +23,7 @@ const DEBOUNCE_MS = 150;
 const TYPED = "typed";
 
 interface Props {
-  resolved: ResolvedQuery;
+  resolved: ResolvedRows;
   column: Target;
   draft: Draft;
   problem: string | null;
@@ -153,7 +153,7 @@ function withList(draft: Draft, text: string): Draft {
 }
 
 interface ChoicesProps {
-  resolved: ResolvedQuery;
+  resolved: ResolvedRows;
   column: Target;
   draft: Draft;
   ticks: { current: boolean };

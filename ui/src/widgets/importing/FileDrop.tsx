@@ -1,6 +1,6 @@
 import { Overlay, Stack, Text } from "@mantine/core";
 import { IconFileImport } from "@tabler/icons-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, memo, Suspense, useEffect, useState } from "react";
 import { onChosenFile } from "./chosenFile";
 
 const ImportDialog = lazy(() => import("./ImportDialog"));
@@ -8,7 +8,8 @@ const ImportDialog = lazy(() => import("./ImportDialog"));
 const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
 
 /** Takes a file that is dropped anywhere on the page, or chosen with a button. */
-export function FileDrop({ onOpen }: { onOpen: (table: string) => void }) {
+export const FileDrop = memo(function FileDrop(props: { onOpen: (table: string) => void }) {
+  const { onOpen } = props;
   const [file, setFile] = useState<File | null>(null);
   const over = useDrop(setFile);
   useEffect(() => onChosenFile(setFile), []);
@@ -40,7 +41,7 @@ export function FileDrop({ onOpen }: { onOpen: (table: string) => void }) {
       )}
     </>
   );
-}
+});
 
 /** Whether a file is being dragged over the page; `take` gets the one that is dropped. */
 function useDrop(take: (file: File) => void): boolean {

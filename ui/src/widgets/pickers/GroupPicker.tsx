@@ -15,7 +15,7 @@ const MOST_STEPS = 10;
 
 /** What the answer is grouped by: columns, or expressions of SQL that somebody types. */
 export function GroupPicker(props: {
-  columns: Column[];
+  columns: readonly Column[];
   group: readonly string[];
   onChange: (group: string[]) => void;
 }) {

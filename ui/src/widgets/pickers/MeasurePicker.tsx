@@ -22,7 +22,7 @@ const SHARE = "share";
 
 /** What is computed. A function and then its column are picked, or `p95 lat` or SQL is typed. */
 export function MeasurePicker(props: {
-  columns: Column[];
+  columns: readonly Column[];
   measures: readonly Measure[];
   onChange: (measures: Measure[]) => void;
 }) {
@@ -86,7 +86,7 @@ export function MeasurePicker(props: {
 }
 
 function Choices(props: {
-  columns: Column[];
+  columns: readonly Column[];
   taken: readonly Measure[];
   text: string;
   fn: string | null;
@@ -126,7 +126,7 @@ function Choices(props: {
   );
 }
 
-function Functions({ columns, taken }: { columns: Column[]; taken: readonly Measure[] }) {
+function Functions({ columns, taken }: { columns: readonly Column[]; taken: readonly Measure[] }) {
   const usable = FUNCTIONS.filter((fn) => columns.some((it) => fn.fits(it) && !it.is_time));
   return (
     <>

@@ -1,6 +1,6 @@
 import { Combobox, Group, InputBase, Text, useCombobox, VisuallyHidden } from "@mantine/core";
 import { IconTable } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
+import { memo, useEffect, useState } from "react";
 import { serverNow } from "../../api/client";
 import type { Table } from "../../api/types";
 import { counted, short } from "../../base/format";
@@ -12,7 +12,7 @@ import { type TableProblems, useTableProblems } from "./tableProblems";
 const SHOWN = 200;
 
 /** The table that is asked, and all others, found by a part of their name. */
-export function TablePicker(props: {
+export const TablePicker = memo(function TablePicker(props: {
   tables: Table[];
   value: string;
   onChange: (name: string) => void;
@@ -79,7 +79,7 @@ export function TablePicker(props: {
       </Combobox.Dropdown>
     </Combobox>
   );
-}
+});
 
 function Choices(props: {
   tables: Table[];

@@ -13,7 +13,7 @@ import { columnsOf, columnsText, defaultOf, inputId, type Name, type Texts } fro
 interface Props {
   current: Settings;
   /** The columns that rows can be grouped by. */
-  columns: Column[];
+  columns: readonly Column[];
   /** The settings as they stand in the form. */
   texts: Texts;
   /** The setting that the server refused, and why. */

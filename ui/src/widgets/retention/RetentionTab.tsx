@@ -28,7 +28,7 @@ const FORM = "retention-form";
 
 interface Props {
   table: Table;
-  columns: Column[];
+  columns: readonly Column[];
   zone: Zone;
   /** What was typed and not saved; kept above, so that it outlives a look at another tab. */
   draft: Draft;
