@@ -1,7 +1,7 @@
 // How a person finds something: searching, filtering, grouping, and the way back.
 import { strict as assert } from "node:assert";
 import { startServer } from "./demo.mjs";
-import { ask, IN_STILL, keys, log, menu, open, picture, rowsBehind, settled, STILL, view } from "./steps.mjs";
+import { ask, drop, IN_STILL, keys, log, menu, open, picture, rowsBehind, settled, STILL, view } from "./steps.mjs";
 
 /** The first value of a facet, and how its line reads. */
 const topOf = (page, column) => page.getByTestId(`facet-${column}`).locator(".facet .name").first();
@@ -10,6 +10,15 @@ const topOf = (page, column) => page.getByTestId(`facet-${column}`).locator(".fa
 async function isLoaded(url) {
   const { tables } = await (await fetch(`${url}/v1/tables`)).json();
   return tables.some(({ name, rows }) => name === "requests" && rows >= 3_000_000);
+}
+
+/** Opens a table that is drawn again by what a person does only: no statistics or rows come. */
+async function openDrawn(page, url, table) {
+  const rows = Array.from({ length: 50 }, (_, at) => ({ time: `2024-01-01T00:00:${10 + at}Z`, service: `s${at % 5}` }));
+  await log(url, table, rows);
+  await page.route("**/columns?*", () => {});
+  await open(page, `${url}/?table=${table}&view=table&by=service&from=2024-01-01&to=2024-01-02`);
+  await page.route("**/v1/tables", () => {});
 }
 
 export const tests = [
@@ -91,7 +100,7 @@ export const tests = [
   [
     "draws nothing of the query panel and of the tools again when another view is shown",
     async ({ page, url }) => {
-      await open(page, `${url}/?${STILL}&view=table&by=service&filter=datacenter=fra2`);
+      await openDrawn(page, url, "drawn");
       // A component that is drawn again gives its elements new properties.
       const drawn = await page.evaluateHandle(() => {
         const kept = [".sidebar-tabs", "#time-input", "#filter-input", "#group-input", "#measure-input"];
@@ -109,6 +118,28 @@ export const tests = [
         all.filter(({ element, key, props }) => !key || element[key] !== props).map(({ selector }) => selector),
       );
       assert.deepEqual(again, []);
+      await drop(url, "drawn");
+    },
+  ],
+  [
+    "leaves the rows of a table as they are until another answer is there",
+    async ({ page, url }) => {
+      await openDrawn(page, url, "undrawn");
+      const held = [];
+      await page.route("**/v1/query*", (route) => held.push(route));
+      const drawn = await page.evaluateHandle(() => {
+        const rows = [...document.querySelectorAll("table.groups tbody tr:not(.sums)")];
+        const key = Object.keys(rows[0]).find((it) => it.startsWith("__reactProps$"));
+        return rows.map((row) => ({ row, key, props: row[key] }));
+      });
+      await page.getByRole("button", { name: "Earlier" }).click();
+      await page.locator(".stale").waitFor();
+      const counts = await drawn.evaluate((rows) => [rows.length, rows.filter(({ row, key, props }) => row[key] === props).length]);
+      assert.deepEqual(counts, [5, 5]);
+      await page.unroute("**/v1/query*");
+      for (const route of held) await route.continue();
+      await settled(page);
+      await drop(url, "undrawn");
     },
   ],
   [

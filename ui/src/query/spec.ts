@@ -123,7 +123,7 @@ export function comparedRange(resolved: ResolvedQuery): Range | null {
 }
 
 /** What the table is sorted by, as it stands in the query or by itself. */
-export function orderOf(query: Query): {
+export function orderOf(query: Pick<Query, "group" | "measures" | "order" | "compare">): {
   by: string;
   ascending: boolean;
   /** By how much that changed; only of compared measures. */

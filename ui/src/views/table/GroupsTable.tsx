@@ -1,25 +1,30 @@
 import { Table, Text, UnstyledButton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
-import { Fragment } from "react";
+import { Fragment, memo, useMemo } from "react";
 import { numberOf } from "../../api/client";
+import type { Answer } from "../../api/types";
 import { count, counted } from "../../base/format";
 import { cellText } from "../../explore/CellText";
-import { pointOf, useExplore } from "../../explore/context";
+import { isBeforeFirstRow } from "../../explore/compareRange";
+import { type Explore, pointOf, useExplore } from "../../explore/context";
 import { picksOf } from "../../query/edit";
-import { isAdditive, measureLabel } from "../../query/measure";
+import { isAdditive, type Measure, measureLabel } from "../../query/measure";
 import { orderOf } from "../../query/spec";
-import { type GroupRow, type GroupTable, otherMeasures, type Totals } from "./groups";
+import { type GroupRow, type GroupTable, groupTable, otherMeasures, type Totals } from "./groups";
 import { MeasureCells } from "./MeasureCells";
 
 /** Groups as rows, with a bar behind each number, and what they come to. */
-export function GroupsTable({ groups, total }: { groups: GroupTable; total: Totals | null }) {
-  const { query } = useExplore();
-  const tops = query.measures.map((_, at) =>
-    Math.max(0, ...groups.rows.map((row) => numberOf(row.measures[at] ?? null) ?? 0)),
+export function GroupsTable({ answer, total }: { answer: Answer; total: Totals | null }) {
+  const { query, resolved, columns, table, zone, identifiers, openMenu } = useExplore();
+  const { group, measures, order, compare, limit } = query;
+  const groups = useMemo(
+    () => groupTable(answer, { group, measures, order, compare, limit }),
+    [answer, group, measures, order, compare, limit],
   );
-  const wholes = query.measures.map((measure, at) =>
-    !groups.compared && isAdditive(measure) ? numberOf(total?.now[at]) : null,
-  );
+  const tops = useMemo(() => topsOf(groups, measures), [groups, measures]);
+  const wholes = useMemo(() => wholesOf(groups, total, measures), [groups, total, measures]);
+  const isComparable = !isBeforeFirstRow(resolved, table);
+  const line = { groups, group, measures, columns, zone, identifiers, isComparable, openMenu };
   return (
     <>
       <Table.ScrollContainer minWidth={300} type="native">
@@ -30,12 +35,12 @@ export function GroupsTable({ groups, total }: { groups: GroupTable; total: Tota
               <GroupLine
                 key={JSON.stringify(row.keys)}
                 row={row}
-                groups={groups}
                 tops={tops}
                 wholes={wholes}
+                {...line}
               />
             ))}
-            {total && <Sums groups={groups} total={total} />}
+            {total && <Sums groups={groups} total={total} isComparable={isComparable} />}
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
@@ -50,6 +55,18 @@ export function GroupsTable({ groups, total }: { groups: GroupTable; total: Tota
     </>
   );
 }
+
+/** The largest number of each measure. */
+const topsOf = (groups: GroupTable, measures: readonly Measure[]) =>
+  measures.map((_, at) =>
+    Math.max(0, ...groups.rows.map((row) => numberOf(row.measures[at] ?? null) ?? 0)),
+  );
+
+/** What each measure comes to over all groups; null where it does not add up. */
+const wholesOf = (groups: GroupTable, total: Totals | null, measures: readonly Measure[]) =>
+  measures.map((measure, at) =>
+    !groups.compared && isAdditive(measure) ? numberOf(total?.now[at]) : null,
+  );
 
 /** What a table sorted by change leaves out or puts last. */
 function SortNote({ groups }: { groups: GroupTable }) {
@@ -111,16 +128,21 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
   );
 }
 
-function GroupLine(props: {
+interface LineProps extends Pick<Explore, "columns" | "zone" | "identifiers" | "openMenu"> {
   row: GroupRow;
   groups: GroupTable;
-  tops: number[];
-  /** What each measure comes to over all groups; null where it does not add up. */
-  wholes: (number | null)[];
-}) {
-  const { row, groups, tops, wholes } = props;
-  const { query, columns, zone, identifiers, openMenu } = useExplore();
-  const picks = picksOf(query.group, row.keys, groups.keyTypes, columns);
+  tops: readonly number[];
+  wholes: readonly (number | null)[];
+  group: readonly string[];
+  measures: readonly Measure[];
+  isComparable: boolean;
+}
+
+/** One group. It is drawn again only when its numbers, or how they are shown, are others. */
+const GroupLine = memo(function GroupLine(props: LineProps) {
+  const { row, groups, tops, wholes, group, measures } = props;
+  const { columns, zone, identifiers, isComparable, openMenu } = props;
+  const picks = picksOf(group, row.keys, groups.keyTypes, columns);
   const texts = row.keys.map((key, at) =>
     cellText(key, groups.keyTypes[at] ?? "null", zone, identifiers.has(groups.keyNames[at] ?? "")),
   );
@@ -147,8 +169,10 @@ function GroupLine(props: {
       ))}
       {row.measures.map((cell, at) => (
         <MeasureCells
-          key={query.measures[at]}
-          measure={query.measures[at] ?? ""}
+          key={measures[at]}
+          measure={measures[at] ?? ""}
+          columns={columns}
+          isComparable={isComparable}
           now={cell}
           before={row.before?.[at] ?? null}
           compared={groups.compared}
@@ -164,11 +188,12 @@ function GroupLine(props: {
       )}
     </Table.Tr>
   );
-}
+});
 
 /** The rows beneath: what the other groups hold, and all together. */
-function Sums({ groups, total }: { groups: GroupTable; total: Totals }) {
-  const { query } = useExplore();
+function Sums(props: { groups: GroupTable; total: Totals; isComparable: boolean }) {
+  const { groups, total, isComparable } = props;
+  const { query, columns } = useExplore();
   const cut = groups.found >= query.limit;
   const shown = groups.rows.map((row) => row.measures);
   const shownBefore = groups.rows.map((row) => row.before ?? []);
@@ -191,6 +216,8 @@ function Sums({ groups, total }: { groups: GroupTable; total: Totals }) {
         <MeasureCells
           key={measure}
           measure={measure}
+          columns={columns}
+          isComparable={isComparable}
           now={now[at] ?? null}
           before={before[at] ?? null}
           compared={groups.compared}

@@ -1,10 +1,8 @@
 import { Table } from "@mantine/core";
 import { numberOf } from "../../api/client";
-import type { Cell } from "../../api/types";
+import type { Cell, Column } from "../../api/types";
 import { change, listText, percent, SKETCH_STEP } from "../../base/format";
 import { exactInUnit, inUnit, type Unit } from "../../base/units";
-import { isBeforeFirstRow } from "../../explore/compareRange";
-import { useExplore } from "../../explore/context";
 import { isEstimated, measureUnit } from "../../query/measure";
 import { ChangeText } from "./ChangeText";
 
@@ -21,19 +19,21 @@ export function numberText(cell: Cell, unit: Unit | null): string {
 /** The cells of a measure: its number before a bar; when compared, what it was and its change. */
 export function MeasureCells(props: {
   measure: string;
+  columns: readonly Column[];
   now: Cell;
   before: Cell;
   compared: boolean;
+  /** Whether there are rows to compare with. */
+  isComparable: boolean;
   top: number;
   few?: boolean;
   /** What all groups come to, if they add up; else null. */
   whole?: number | null;
 }) {
-  const { measure, now, before, compared, top, few = false, whole = null } = props;
-  const { resolved, table } = useExplore();
+  const { measure, columns, now, before, compared, top, few = false, whole = null } = props;
   // Where there are no rows to compare with, nothing is known to be new.
-  const isComparable = before !== null || !isBeforeFirstRow(resolved, table);
-  const unit = measureUnit(measure, resolved.columns);
+  const isComparable = before !== null || props.isComparable;
+  const unit = measureUnit(measure, columns);
   const share = top > 0 ? Math.max(0, (numberOf(now) ?? 0) / top) : 0;
   return (
     <>

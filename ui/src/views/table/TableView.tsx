@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import type { QuerySpec } from "../../api/types";
 import { useAnswer } from "../../explore/answers";
 import { useExplore } from "../../explore/context";
@@ -6,7 +7,7 @@ import { groupLabel } from "../../query/sql";
 import { countRows } from "../../widgets/coverage/coverage";
 import { BigNumbers } from "./BigNumbers";
 import { GroupsTable } from "./GroupsTable";
-import { groupTable, totalsOf } from "./groups";
+import { totalsOf } from "./groups";
 import { tableSpec } from "./spec";
 
 /** Groups as rows, with a bar behind each number, and a total; without groups, the totals alone. */
@@ -18,7 +19,8 @@ export function TableView({ spec }: { spec: QuerySpec }) {
   const all = totals.error ? result.data : totals.data;
   const isFetching = result.isFetching || totals.isFetching;
   // A part of the rows does not sum up to the total of all.
-  const total = result.partial ? null : totalsOf(totals.data);
+  const whole = useMemo(() => totalsOf(totals.data), [totals.data]);
+  const total = result.partial ? null : whole;
   const title = query.group.length === 0 ? "Total" : `By ${query.group.map(groupLabel).join(", ")}`;
   return (
     <ViewFrame
@@ -32,7 +34,7 @@ export function TableView({ spec }: { spec: QuerySpec }) {
         query.group.length === 0 ? (
           <BigNumbers totals={totalsOf(answer)} />
         ) : (
-          <GroupsTable groups={groupTable(answer, query)} total={total} />
+          <GroupsTable answer={answer} total={total} />
         )
       }
     </ViewFrame>

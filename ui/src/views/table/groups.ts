@@ -35,8 +35,11 @@ export interface GroupTable {
   readonly partly: boolean;
 }
 
+/** What the rows depend on, of a query. */
+type Asked = Pick<Query, "group" | "measures" | "order" | "compare" | "limit">;
+
 /** Joins the two sides of an answer to `tableSpec`, sorts and cuts them as the query says. */
-export function groupTable(answer: Answer, query: Query): GroupTable {
+export function groupTable(answer: Answer, query: Asked): GroupTable {
   const { now, before } = sides(answer);
   const first = before === null ? 0 : 1;
   const measuresAt = first + query.group.length;
@@ -87,7 +90,7 @@ function isSampled(answer: Answer): boolean {
   return answer.rows.some((row, at) => numberOf(row[events]) !== answer.samples?.[at]);
 }
 
-function sortRows(rows: GroupRow[], query: Query): void {
+function sortRows(rows: GroupRow[], query: Asked): void {
   const { by, ascending, change } = orderOf(query);
   const measure = query.measures.indexOf(by);
   const group = query.group.indexOf(by);
