@@ -2,13 +2,21 @@
 import { strict as assert } from "node:assert";
 import { corner, open, picture, rowsBehind, STILL, view } from "./steps.mjs";
 
-/** In the page: the answer on services comes as a partial one, and whole after `release()`. */
-function holdFacet() {
+/**
+ * In the page: answers to queries that have a text in them come as partial ones, and whole after
+ * `release()`.
+ */
+function holdAnswers(text) {
   const real = window.fetch;
-  const released = new Promise((done) => { window.release = done; });
+  let released;
+  window.release = () => {
+    const before = window.done;
+    released = new Promise((done) => { window.done = done; });
+    before?.();
+  };
+  window.release();
   window.fetch = async (path, options) => {
-    const query = path === "/v1/query" && JSON.parse(options.body).query;
-    if (query?.group_by?.join() !== "service") return real(path, options);
+    if (path !== "/v1/query" || !options.body.includes(text)) return real(path, options);
     const headers = { ...options.headers, Accept: "application/json" };
     const answer = await (await real(path, { ...options, headers })).text();
     const event = (name) => new TextEncoder().encode(`event: ${name}\ndata: ${answer.replaceAll("\n", "")}\n\n`);
@@ -114,7 +122,7 @@ export const tests = [
   [
     "draws the facets of the rows that are scanned by now",
     async ({ page, url }) => {
-      await page.addInitScript(holdFacet);
+      await page.addInitScript(holdAnswers, '"group_by":["service"]');
       await page.goto(`${url}/?${STILL}&view=overview`);
       const facet = page.getByTestId("facet-service");
       await facet.locator(".facet").first().waitFor();
@@ -123,6 +131,26 @@ export const tests = [
       await page.evaluate(() => window.release());
       await facet.getByText("%").first().waitFor();
       assert.doesNotMatch(await facet.getAttribute("class"), /partial/);
+    },
+  ],
+  [
+    "draws the facets of numbers of the rows that are scanned by now",
+    async ({ context, url }) => {
+      // The percentiles, and then the bars between them.
+      for (const text of ["percentile(latency_us, 1)", '"latency_us BETWEEN ']) {
+        const page = await context.newPage();
+        await page.addInitScript(holdAnswers, text);
+        await page.goto(`${url}/?${STILL}&view=overview`);
+        const facet = page.getByTestId("facet-latency_us");
+        const part = facet.locator(".partial");
+        await part.waitFor();
+        if (text.startsWith("percentile")) assert.match(await part.innerText(), /p50 .* p95 /);
+        else assert.ok((await part.getByRole("button").count()) > 3);
+        await page.evaluate(() => window.release());
+        await facet.locator(".mini-bars.fresh button").first().waitFor();
+        assert.equal(await part.count(), 0);
+        await page.close();
+      }
     },
   ],
   [

@@ -9,7 +9,7 @@ import { CoverageCorner } from "../widgets/coverage/CoverageCorner";
 import { countRows, missingWords, type RowCounts } from "../widgets/coverage/coverage";
 import { ProgressCorner } from "../widgets/coverage/ProgressCorner";
 import { ProblemCard } from "../widgets/ProblemCard";
-import { AnswerSourceContext, type Result } from "./answers";
+import { AnswerSourceContext, drawnAs, type Result } from "./answers";
 import { compareGapWords } from "./compareRange";
 import { useExplore } from "./context";
 import { ExportMenu } from "./ExportMenu";
@@ -89,11 +89,7 @@ export function ViewFrame(props: {
       {result.error ? (
         <ProblemCard problem={result.error} onRetry={() => void result.refetch()} />
       ) : answer ? (
-        <Box
-          ref={drawn}
-          className={partial ? "partial" : stale ? "stale" : "fresh"}
-          aria-busy={stale || partial !== null}
-        >
+        <Box ref={drawn} className={drawnAs(result)} aria-busy={stale || partial !== null}>
           {!partial && <Notes answer={answer} />}
           {spec.compare && <CompareNote />}
           {answer.stats.rows_matched === 0 ? <NothingHere /> : children(answer)}

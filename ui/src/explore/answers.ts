@@ -139,6 +139,10 @@ export function useAsked<Asked>(
   return drawn.current;
 }
 
+/** The class of what is drawn of a result: of a part of the rows, of an older answer, or of all. */
+export const drawnAs = ({ partial, isPlaceholderData }: Result): "partial" | "stale" | "fresh" =>
+  partial ? "partial" : isPlaceholderData ? "stale" : "fresh";
+
 /** The result of a view that draws no partial answers. */
 export function withoutPartial({ data, isPlaceholderData }: Result) {
   return { data, isPlaceholderData };

@@ -2,7 +2,7 @@ import { Group, Paper, Skeleton, Text, UnstyledButton } from "@mantine/core";
 import type { Cell, Column } from "../../api/types";
 import { change, counted, percent } from "../../base/format";
 import { exactInUnit, inUnit, type Unit } from "../../base/units";
-import { useAnswer, useAsked } from "../../explore/answers";
+import { drawnAs, useAnswer, useAsked } from "../../explore/answers";
 import { cellText } from "../../explore/CellText";
 import { pointOf, useExplore } from "../../explore/context";
 import { pickOf, toggleGroup } from "../../query/edit";
@@ -23,7 +23,7 @@ const FACET_LOOK = 101;
 export function Facet({ column, total }: { column: Column; total: number | null }) {
   const { resolved, query, columns, views, zone, identifiers, commit, openMenu } = useExplore();
   const result = useAnswer(facetSpec(resolved, column.name, FACET_LOOK));
-  const { partial, error, isFetching, isPlaceholderData } = result;
+  const { partial, error, isFetching } = result;
   const data = partial ?? result.data;
   const measure = useAsked(result, query.measures[0] ?? EVENTS);
   const text = (value: Cell) => cellText(value, column.type, zone, identifiers.has(column.name));
@@ -41,7 +41,7 @@ export function Facet({ column, total }: { column: Column; total: number | null 
       p="sm"
       data-testid={`facet-${column.name}`}
       data-busy={isFetching}
-      className={partial ? "partial" : isPlaceholderData ? "stale" : "fresh"}
+      className={drawnAs(result)}
     >
       <Group justify="space-between" mb={6} wrap="nowrap">
         <Text size="sm" fw={600} truncate title={column.name}>

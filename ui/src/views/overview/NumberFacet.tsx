@@ -4,7 +4,7 @@ import type { Column } from "../../api/types";
 import { count } from "../../base/format";
 import { inUnit, unitOfColumn } from "../../base/units";
 import { type Bar, spreadOf } from "../../charts/distribution/data";
-import { useAnswer } from "../../explore/answers";
+import { drawnAs, useAnswer } from "../../explore/answers";
 import { pointOf, useExplore } from "../../explore/context";
 import { excludeRange, withFilter } from "../../query/edit";
 import type { Filter } from "../../query/filter";
@@ -15,15 +15,23 @@ import { barsSpec, numberSpec } from "./spec";
 export function NumberFacet({ column }: { column: Column }) {
   const { resolved, query, views, commit } = useExplore();
   const summary = useAnswer(numberSpec(resolved, column.name));
-  const [p1, p50, p95, p99] = (summary.data?.rows[0] ?? []).map(numberOf);
+  const summed = summary.partial ?? summary.data;
+  const [p1, p50, p95, p99] = (summed?.rows[0] ?? []).map(numberOf);
   const has = p1 != null && p50 != null && p95 != null && p99 != null;
-  const ready = has && !summary.isPlaceholderData;
+  // Bars between the percentiles of a part would be asked for again with each further part.
+  const ready = has && !summary.partial && !summary.isPlaceholderData;
   const spread = useAnswer(ready ? barsSpec(resolved, column.name, { p1, p50, p99 }) : null);
-  const bars = spread.data ? spreadOf(spread.data).bars : [];
+  const counted = spread.partial ?? spread.data;
+  const bars = counted ? spreadOf(counted).bars : [];
   const unit = unitOfColumn([column], column.name);
   const distribution = views.find(({ kind }) => kind === "distribution");
   return (
-    <Paper withBorder p="sm" data-testid={`facet-${column.name}`}>
+    <Paper
+      withBorder
+      p="sm"
+      data-testid={`facet-${column.name}`}
+      data-busy={summary.isFetching || spread.isFetching}
+    >
       <Group justify="space-between" mb={6} wrap="nowrap">
         <Text size="sm" fw={600} truncate title={column.name}>
           {column.name}
@@ -36,15 +44,20 @@ export function NumberFacet({ column }: { column: Column }) {
           Distribution
         </UnstyledButton>
       </Group>
-      {!summary.data && !summary.error && <Skeleton h={92} />}
-      {summary.data && (
+      {summary.error && (
+        <Text size="xs" c="dimmed">
+          {summary.error.body.detail}
+        </Text>
+      )}
+      {!summed && !summary.error && <Skeleton h={92} />}
+      {summed && !summary.error && (
         <>
-          <div className="mini-bars">
+          <div className={`mini-bars ${drawnAs(spread)}`}>
             {bars.map((bar) => (
               <MiniBar key={bar.from} column={column.name} bar={bar} bars={bars} />
             ))}
           </div>
-          <Text size="xs" className="numbers" c="dimmed" mt={4}>
+          <Text size="xs" className={`numbers ${drawnAs(summary)}`} c="dimmed" mt={4}>
             {has ? `p50 ${inUnit(p50, unit)} · p95 ${inUnit(p95, unit)}` : "No values here"}
           </Text>
         </>
