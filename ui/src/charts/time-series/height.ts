@@ -9,34 +9,53 @@ export function axisText(chart: TimeSeries, log: boolean) {
   return log ? (at: number) => inUnit(10 ** at, chart.unit) : unitText(chart.unit);
 }
 
-/** The scale that all values of some series are on, in a chart of a height in pixels. */
+/** The scale that all values and bands of some series are on, in a chart of a height in pixels. */
 export function heightScale(
   chart: TimeSeries,
   series: readonly Series[],
   height: number,
   log: boolean,
 ): Scale {
-  let low = Number.POSITIVE_INFINITY;
-  let high = Number.NEGATIVE_INFINITY;
-  const reach = (values: Values | null) => {
-    for (const value of values ?? []) {
-      if (value === null || (log && value <= 0)) continue;
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-  };
-  for (const { values, before } of series) {
-    reach(values);
-    reach(before);
-  }
+  const lines = series.flatMap(({ values, before }) => [values, before ?? []]);
+  const bands = series.flatMap(({ low, high }) => [low, high]);
+  const [low, high] = withBands(extentOf(lines, log), extentOf(bands, log), chart.additive);
   if (log) return logScale(low, high);
   return unitScale(chart.unit, low, high, height < 200 ? 3 : 4, chart.additive);
 }
 
-/** A scale of whole powers of ten around two values. */
+type Extent = readonly [low: number, high: number];
+
+/** The least and the greatest of values on the axis; of none, the least is above the greatest. */
+function extentOf(all: readonly Values[], log: boolean): Extent {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  for (const values of all) {
+    for (const value of values) {
+      const at = onAxis(value, log);
+      if (at === null) continue;
+      if (at < low) low = at;
+      if (at > high) high = at;
+    }
+  }
+  return [low, high];
+}
+
+/**
+ * The extent of lines with their bands. One point of few rows may have a band far wider than all
+ * lines: bands take as much room above and below as the lines themselves at most.
+ */
+function withBands([low, high]: Extent, bands: Extent, zero: boolean): Extent {
+  const room = high - (zero ? Math.min(0, low) : low) || Number.POSITIVE_INFINITY;
+  return [
+    Math.min(low, Math.max(bands[0], low - room)),
+    Math.max(high, Math.min(bands[1], high + room)),
+  ];
+}
+
+/** A scale of whole powers of ten around two logarithms. */
 function logScale(low: number, high: number): Scale {
   if (!(low <= high)) return { min: 0, max: 1, step: 1 };
-  const [min, top] = [Math.floor(Math.log10(low) + 1e-9), Math.ceil(Math.log10(high) - 1e-9)];
+  const [min, top] = [Math.floor(low + 1e-9), Math.ceil(high - 1e-9)];
   const max = Math.max(top, min + 1);
   return { min, max, step: Math.ceil((max - min) / 8) };
 }
