@@ -1,6 +1,6 @@
 // Dashboards, saved views and frozen answers.
 import { strict as assert } from "node:assert";
-import { keys, menu, open, picture, settled } from "./steps.mjs";
+import { FROM, keys, menu, open, picture, settled, TO } from "./steps.mjs";
 
 const share = (page) => page.getByRole("button", { name: "Share and copy" });
 const tile = (page, name) => page.getByRole("region", { name, exact: true });
@@ -119,6 +119,36 @@ export const tests = [
     await tile(page, "SQL").getByText("own time range").waitFor();
     await tile(page, "SQL").getByRole("link").click();
     await page.getByTestId("sql-editor").waitFor();
+    await fetch(path, { method: "DELETE" });
+  }],
+  ["boards: a tile of SQL asks of the dashboard's time and variables, and names what has no value", async ({ page, url, wrong }) => {
+    const text = "SELECT service, count(*) AS n FROM requests WHERE time >= $from AND time < $to AND service IN ($service) GROUP BY 1";
+    const query = `table=requests&view=sql&sql=${encodeURIComponent(text)}`;
+    const tiles = [{ title: "Of the time", query, x: 0, y: 0, w: 6, h: 9 }];
+    const path = `${url}/v1/dashboards/Asked`;
+    const variables = [{ name: "service", value: "", table: "requests", column: "service" }];
+    await fetch(path, { method: "PUT", body: JSON.stringify({ tiles, variables }) });
+    await page.goto(`${url}/?page=dashboard&dashboard=Asked&from=2024-01-01&to=2024-01-02`);
+    await tile(page, "Of the time").getByText("parameter $service has no value").waitFor();
+    wrong.splice(0); // The browser notes the refusal.
+    const asked = [];
+    page.on("request", (request) => {
+      const { sql } = request.url().endsWith("/v1/query") ? JSON.parse(request.postData()) : {};
+      if (sql) asked.push(sql);
+    });
+    await page.goto(`${url}/?page=dashboard&dashboard=Asked&from=${FROM}&to=${TO}&var=service=checkout|gateway`);
+    await settled(page);
+    await picture(page, "board-sql");
+    const time = (text) => `TIMESTAMP '${new Date(text).toISOString()}'`;
+    const filled = `time >= ${time(FROM)} AND time < ${time(TO)} AND service IN ('checkout', 'gateway')`;
+    assert.deepEqual(asked.map((sql) => / WHERE (.*) GROUP/.exec(sql)[1]), [filled]);
+    assert.equal(await tile(page, "Of the time").getByText("own time range").count(), 0);
+    for (const name of ["checkout", "gateway"]) await tile(page, "Of the time").getByText(name, { exact: true }).first().waitFor();
+    // Explore asks the same of its own time.
+    await tile(page, "Of the time").getByRole("link").click();
+    await page.getByTestId("sql-editor").getByText("$from").waitFor();
+    await settled(page);
+    assert.equal(/ WHERE (.*) GROUP/.exec(asked.at(-1))[1], filled);
     await fetch(path, { method: "DELETE" });
   }],
   ["boards: variables are added, renamed and removed on the page", async ({ page, url }) => {

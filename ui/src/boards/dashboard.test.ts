@@ -37,6 +37,18 @@ const filters = (search: string, columns?: ReadonlySet<string>) =>
     ({ column, operator, values }) => `${column} ${operator} ${values.join("|")}`,
   );
 
+test("the SQL of a tile has the values of variables, and names that have none", () => {
+  const sql = "a IN ($service) AND b = $other AND c = $__proto__ AND time >= $from";
+  const inSql = {
+    ...tile,
+    query: `${new URLSearchParams({ table: "requests", view: "sql", sql })}`,
+  };
+  const asked = (search: string) =>
+    tileQuery(inSql, frameOf(dashboard, search), VIEWS)?.view.options["sql"];
+  expect(asked("")).toBe(sql);
+  expect(asked("?var=service=a|it's")).toBe(sql.replace("$service", "'a', 'it''s'"));
+});
+
 test("a tile asks of the time, the comparison and the filters of the dashboard", () => {
   const query = tileQuery(tile, frameOf(dashboard, ""), VIEWS);
   expect(query).toMatchObject({ from: "-3h", to: "now", compare: "7d", table: "requests" });

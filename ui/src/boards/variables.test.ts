@@ -29,6 +29,15 @@ test("a renamed variable keeps its value, and its name in the tiles changes with
   expect(renamed.tiles[1]).toBe(dashboard.tiles[1]);
 });
 
+test("a renamed variable is renamed in the SQL of a tile, but for its quotes", () => {
+  const sql = "SELECT '$service' WHERE a IN ($service)";
+  const query = `${new URLSearchParams({ table: "requests", view: "sql", sql })}`;
+  const inSql = { ...dashboard, tiles: [tile(query)] };
+  const [renamed] = withVariable(inSql, { name: "app" }, "service", VIEWS).tiles;
+  const read = readQuery(`?${renamed?.query}`, VIEWS).query;
+  expect(read?.view.options["sql"]).toBe("SELECT '$service' WHERE a IN ($app)");
+});
+
 test("a removed variable takes its filters with it", () => {
   const without = withoutVariable(dashboard, "service", VIEWS);
   expect(without.variables).toEqual([]);
@@ -47,7 +56,8 @@ test("a new variable filters the tiles of its table, each once", () => {
 test("the name of a variable is a word of its own", () => {
   expect(nameMistake("app_2", ["service"])).toBeNull();
   expect(nameMistake("service", ["service"])).not.toBeNull();
-  for (const wrong of ["", "2a", "A", "a b", "$a"]) expect(nameMistake(wrong, [])).not.toBeNull();
+  for (const wrong of ["", "from", "2a", "A", "a b", "$a"])
+    expect(nameMistake(wrong, [])).not.toBeNull();
   for (const column of ["Data Center", "5xx", "host"]) {
     expect(nameMistake(nameOfColumn(column), [])).toBeNull();
   }

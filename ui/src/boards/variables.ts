@@ -3,15 +3,17 @@
 import type { Dashboard, Tile, Variable } from "../api/documents";
 import { tileText } from "../query/dashboard";
 import type { Filter } from "../query/filter";
+import { RANGE_NAMES, replacePlaceholders } from "../query/placeholders";
 import type { Query } from "../query/query";
 import { readQuery } from "../query/url";
-import type { ViewManifest } from "../query/viewManifest";
+import { type ViewManifest, withSql } from "../query/viewManifest";
 
 type Views = readonly ViewManifest[];
 
 /** What is wrong with a name beside the names of the other variables; null for nothing. */
 export function nameMistake(name: string, others: readonly string[]): string | null {
   if (!/^[a-z_][a-z0-9_]*$/.test(name)) return "Small letters, digits and _, not a digit first";
+  if (RANGE_NAMES.includes(name)) return "The time range has this name in SQL";
   return others.includes(name) ? "There is a variable of this name" : null;
 }
 
@@ -38,7 +40,15 @@ export function withVariable(
       ...filter,
       values: filter.values.map((value) => (value === from ? to : value)),
     }));
-  const tiles = dashboard.tiles.map((tile) => withFilters(tile, rename, views));
+  const inSql = (sql: string) =>
+    replacePlaceholders(sql, (name) => (name === replaced ? to : undefined));
+  const tiles = dashboard.tiles.map((tile) =>
+    withQuery(
+      tile,
+      (query) => withSql({ ...query, filters: rename(query.filters) }, views, inSql),
+      views,
+    ),
+  );
   return { ...dashboard, variables: next, tiles };
 }
 
@@ -74,9 +84,18 @@ function withFilters(
   change: (filters: readonly Filter[], query: Query) => readonly Filter[],
   views: Views,
 ): Tile {
+  return withQuery(
+    tile,
+    (query) => ({ ...query, filters: [...change(query.filters, query)] }),
+    views,
+  );
+}
+
+/** The tile with another query; as it is where nothing changes. */
+function withQuery(tile: Tile, change: (query: Query) => Query, views: Views): Tile {
   const { query } = readQuery(`?${tile.query}`, views);
   if (!query) return tile;
-  const filters = change(query.filters, query);
-  if (JSON.stringify(filters) === JSON.stringify(query.filters)) return tile;
-  return { ...tile, query: tileText({ ...query, filters: [...filters] }, views) };
+  const next = change(query);
+  if (JSON.stringify(next) === JSON.stringify(query)) return tile;
+  return { ...tile, query: tileText(next, views) };
 }

@@ -4,10 +4,11 @@
 import type { Dashboard, Tile, Variable } from "../api/documents";
 import { durationMs } from "../base/duration";
 import { type Filter, filterText, parseFilter, splitValues } from "./filter";
+import { constantsOf, replacePlaceholders } from "./placeholders";
 import { PREVIOUS, type Query } from "./query";
 import { ALL, FULL_RANGE, moment } from "./time";
 import { readQuery, urlOf } from "./url";
-import type { ViewManifest } from "./viewManifest";
+import { type ViewManifest, withSql } from "./viewManifest";
 
 /** Columns of the grid. */
 export const GRID_COLUMNS = 12;
@@ -86,8 +87,9 @@ export function tileQuery(
   if (!query) return null;
   // A filter on a column that this table does not have would leave nothing of it.
   const shared = frame.filters.filter(({ column }) => !columns || columns.has(column));
+  const constants = (name: string) => constantsOf(valuesOf(frame.values, name));
   return {
-    ...query,
+    ...withSql(query, views, (sql) => replacePlaceholders(sql, constants)),
     from: frame.from,
     to: frame.to,
     compare: frame.compare,
@@ -97,6 +99,12 @@ export function tileQuery(
 }
 
 const REFERENCE = /^\$([a-z_][a-z0-9_]*)$/;
+
+/** The values of a variable; none of one that is empty or unknown. */
+function valuesOf(values: Frame["values"], name: string): string[] {
+  const text = Object.hasOwn(values, name) ? (values[name] ?? "") : "";
+  return text === "" ? [] : splitValues(text);
+}
 
 /** A filter with the values of variables instead of `$name`; none where a variable is empty. */
 function withValues(filter: Filter, values: Frame["values"]): Filter[] {

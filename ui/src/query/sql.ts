@@ -7,6 +7,9 @@ export function quoteName(name: string): string {
     : `"${name.replaceAll('"', '""')}"`;
 }
 
+/** A string, a quoted name or a comment: parts of a text that are left as they are. */
+export const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g;
+
 /** A string constant. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;

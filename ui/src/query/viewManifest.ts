@@ -49,6 +49,8 @@ export interface ViewManifest {
   readonly icon: ComponentType<{ size?: number }>;
   readonly options: readonly ViewOption[];
   readonly shows: readonly SharedPart[];
+  /** The option that is a text of SQL, in which a dashboard fills its variables. */
+  readonly sqlOption?: ViewOption<string>;
   /** Whether it stands beside the row of views, whatever the query is. */
   readonly apart?: true;
   plan(resolved: ResolvedQuery): ViewPlan;
@@ -86,6 +88,19 @@ export function withOption<Value>(query: Query, option: ViewOption<Value>, value
   const text = option.text(value);
   if (text !== option.text(option.default)) options[option.key] = text;
   return { ...query, view: { ...query.view, options } };
+}
+
+/** The query with another text of SQL in each view that has one. */
+export function withSql(
+  query: Query,
+  views: readonly ViewManifest[],
+  change: (sql: string) => string,
+): Query {
+  return views.reduce((it, { sqlOption: option }) => {
+    const sql = option ? optionOf(it, option) : "";
+    const next = change(sql);
+    return option && next !== sql ? withOption(it, option, next) : it;
+  }, query);
 }
 
 /** The query in another view. Every view keeps its options. */

@@ -10,19 +10,19 @@ import { useSqlResult } from "./sqlAnswer";
 /** In a tile: what the text gets. The text is changed in Explore. */
 export function SqlTile({ spec }: { spec: QuerySpec }) {
   const { table, chartHeight } = useExplore();
-  const { stored, result } = useSqlResult(spec);
+  const { stored, asked, result } = useSqlResult(spec);
   const { data, error } = result;
   const rowCounts = data ? countRows(data) : null;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
       <Group gap="sm" className="view-head">
-        {stored !== "" && (
+        {stored !== "" && asked === stored && (
           <Text
             size="xs"
             c="dimmed"
             role="note"
             className="nowrap"
-            title="Only the text of this SQL is asked: what all tiles share has no part in it."
+            title="The text of this SQL has neither $from nor $to: the dashboard's time has no part in it."
           >
             own time range
           </Text>

@@ -27,12 +27,12 @@ export default function SqlView({ spec }: { spec: QuerySpec }) {
 /** An editor, and what its text gets. It begins with the page's query. */
 function SqlWithEditor({ spec }: { spec: QuerySpec }) {
   const { query, commit, table, loadStats } = useExplore();
-  const { stored, result } = useSqlResult(spec);
+  const { stored, asked, result } = useSqlResult(spec);
   const text = stored === "" ? laidOut(result.data?.sql ?? "") : stored;
   const [draft, setDraft] = useState(text);
   useEffect(() => setDraft(text), [text]);
   const names = useNames();
-  useAsMain(stored === "" ? spec : { sql: stored });
+  useAsMain(stored === "" ? spec : { sql: asked });
   useEffect(() => {
     if (result.data || result.error) loadStats();
   }, [result.data, result.error, loadStats]);
@@ -52,7 +52,7 @@ function SqlWithEditor({ spec }: { spec: QuerySpec }) {
         <SqlEditor
           initial={text}
           names={names}
-          mistake={draft === text ? mistake : null}
+          mistake={draft === text && asked === stored ? mistake : null}
           onChange={setDraft}
           onRun={run}
         />
@@ -79,7 +79,7 @@ function SqlWithEditor({ spec }: { spec: QuerySpec }) {
             </Button>
           )}
           <Text size="xs" c="dimmed">
-            Only this text is asked: the query panel has no part in it.
+            Only this text is asked. Of the query panel, $from and $to stand for the time range.
           </Text>
         </Group>
         {data && rowCounts && !result.error && (

@@ -10,6 +10,7 @@ export const sql: ViewManifest = {
   icon: IconCode,
   options: [SQL_TEXT, DRAWN],
   shows: [],
+  sqlOption: SQL_TEXT,
   apart: true,
   plan: (resolved) => ({ spec: seedSpec(resolved) }),
   component: lazy(() => import("./SqlView")),

@@ -1,7 +1,6 @@
 // Texts of SQL in the editor: laid out in lines, and the places that the server names in them.
 
-/** A string, a quoted name or a comment, which are left as they are. */
-const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\//g;
+import { QUOTED } from "../../query/sql";
 
 /** A query in one line with each clause on a line of its own. Clauses are in upper case. */
 export function laidOut(sql: string): string {
