@@ -209,7 +209,8 @@ impl Root {
         let waits = CancelOnDrop::default();
         let cancelled = waits.cancelled();
         let is_late = move || cancelled.is_cancelled() || Instant::now() >= deadline;
-        // Sorting many groups takes long, so it must not block a runtime thread.
+        // Sorting many groups takes long, and so may a user function: neither may block a runtime
+        // thread.
         let is_quick =
             partial.reservation.bytes() <= FINISH_AT_ONCE_BYTES && query.functions.is_empty();
         let finished = match is_quick {

@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use hadal_aggregate::{Rank, TopList};
+use hadal_aggregate::{QueryError, QueryErrorCode, Rank, TopList};
 use hadal_query::SentGroups;
 use hadal_scan::{KeyBound, KeyCounters, Scan};
 
@@ -74,10 +74,12 @@ pub(crate) async fn run(
     request.shown.count_rows(first.scanned.iter().map(|scanned| scanned.rows).sum());
     let rest = run_scan(leaf, rest).await?;
     let result = joined(first, rest, request.bytes_max);
-    if result.partial.errors.is_empty() {
+    let lacks_memory =
+        |error: &QueryError| matches!(error.code, QueryErrorCode::Memory | QueryErrorCode::Busy);
+    if !result.partial.errors.iter().any(lacks_memory) {
         return Some(result);
     }
-    // Two results may take more memory than there is for one.
+    // One result takes less memory than two.
     drop(result);
     run_scan(leaf, ScanRequest { shown: Arc::default(), ..request }).await
 }
