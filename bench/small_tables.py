@@ -1,13 +1,15 @@
 """Many small tables that grow slowly: milliseconds and CPU milliseconds of a question.
 
 100 tables of 10,000 rows each, which came in 50 batches. Hadal answers over HTTP, with weights; DuckDB answers in its own
-process, in SQL that weights. Both on one core. Counts are checked against the generated rows, other answers against
-DuckDB's.
+process, in SQL that weights. Both on one core. The counts of whole tables are checked against the generated rows, and
+counts, sums and top lists against DuckDB's. Percentiles, estimates and newest rows are not compared.
 
 usage: small_tables.py PROGRAM [--tables N] [--rounds N] [--only TITLE]
 """
 
 import argparse
+import datetime
+import decimal
 import http.client
 import json
 import pathlib
@@ -44,7 +46,7 @@ QUESTIONS = [
     ("newest 50 rows", "SELECT * FROM {t} ORDER BY time DESC LIMIT 50", "SELECT * FROM {t} ORDER BY time DESC LIMIT 50"),
 ]
 # Their answers are compared as numbers, group by group.
-COMPARED = ("count", "2 sums", "by service", "top 100 users", "filter")
+COMPARED = ("count", "2 sums", "by service", "by minute", "service × minute", "top 100 users", "filter")
 
 
 def batches(seed):
@@ -74,15 +76,23 @@ def filled(hadal, duck, tables, folder):
     return represented
 
 
+def comparable(row):
+    """A row with integers for numbers and minutes for times."""
+    def value(cell):
+        if isinstance(cell, (int, float, decimal.Decimal)):
+            return int(cell)
+        return int(datetime.datetime.fromisoformat(cell).timestamp()) // 60 if cell.endswith("Z") else cell
+    return tuple(map(value, row))
+
+
 def check(hadal, duck, tables, represented):
     """Fails if an answer differs."""
     for table in range(0, tables, 7):
         for title, sql, other in QUESTIONS:
             if title not in COMPARED:
                 continue
-            ours = sorted(map(tuple, hadal.ask(sql.format(t=f"t{table}"), rows=True)["rows"]))
-            theirs = sorted(tuple(int(v) if isinstance(v, (int, float)) or v.__class__.__name__ == "Decimal" else v for v in row)
-                            for row in duck.execute(other.format(t=f"t{table}")).fetchall())
+            ours = sorted(map(comparable, hadal.ask(sql.format(t=f"t{table}"), rows=True)["rows"]))
+            theirs = sorted(map(comparable, duck.execute(other.format(t=f"t{table}")).fetchall()))
             if ours != theirs:
                 sys.exit(f"t{table}, {title}: {ours[:3]} is not {theirs[:3]}")
             if title == "count" and ours != [(represented[table],)]:
