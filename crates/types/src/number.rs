@@ -213,13 +213,25 @@ fn decimal_of(double: f64) -> Option<Decimal> {
 /// A finite double's shortest digits without trailing zeros, and the power of ten of the last
 /// digit.
 fn shortest_digits(double: f64) -> (i128, i32) {
-    let text = format!("{double:e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let places = i32::try_from(fraction.len()).unwrap_or(0);
-    let exponent = exponent.parse::<i32>().unwrap_or(0).saturating_sub(places);
-    // At most 17 digits fit any integer.
-    (format!("{whole}{fraction}").parse().unwrap_or(0), exponent)
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format_finite(double);
+    let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let exponent = exponent.parse::<i32>().unwrap_or(0);
+    let (size, places) = digits.bytes().fold((0u128, None), |(size, places), byte| match byte {
+        b'.' => (size, Some(0)),
+        b'0'..=b'9' => (size * 10 + u128::from(byte - b'0'), places.map(|places: i32| places + 1)),
+        _ => (size, places),
+    });
+    let mut exponent = exponent - places.unwrap_or(0);
+    // Up to 17 digits, and zeros up to the point or after it.
+    let mut size = i128::try_from(size).unwrap_or(0);
+    if size == 0 {
+        return (0, 0);
+    }
+    while size % 10 == 0 {
+        (size, exponent) = (size / 10, exponent + 1);
+    }
+    (if double < 0.0 { -size } else { size }, exponent)
 }
 
 impl fmt::Debug for Number {

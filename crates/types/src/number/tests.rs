@@ -218,3 +218,26 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    /// The standard library spells doubles by another algorithm.
+    #[test]
+    fn shortest_digits_are_those_of_the_standard_library(
+        double in prop_oneof![
+            any::<u64>().prop_map(f64::from_bits),
+            (any::<i64>(), 0i32..40).prop_map(|(digits, power)| digits as f64 / 10f64.powi(power)),
+            (-999i64..999, -320i32..300).prop_map(|(digits, power)| {
+                format!("{digits}e{power}").parse().expect("a double")
+            }),
+        ].prop_filter("finite", |double| double.is_finite()),
+    ) {
+        let (digits, exponent) = super::shortest_digits(double);
+        let spelled = format!("{double:e}");
+        let (mantissa, power) = spelled.split_once('e').expect("an exponent");
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let expected: i128 = format!("{whole}{fraction}").parse().expect("digits");
+        prop_assert_eq!(digits, expected);
+        let places = i32::try_from(fraction.len()).expect("few");
+        prop_assert_eq!(exponent, power.parse::<i32>().expect("a power") - places);
+    }
+}
