@@ -58,7 +58,9 @@ pub(crate) fn add(
         let elements = CodedLists::new(&values, selection, different_elements);
         for position in 0..elements.longest() {
             rows.narrow(&elements.rows_with(position + 1, &rows));
+            let mark = memory.mark();
             add(elements.values_at(position), &rows)?;
+            memory.forget(mark);
         }
         return Ok(());
     }
