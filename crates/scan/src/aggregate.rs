@@ -2,10 +2,11 @@
 
 pub(crate) mod block;
 pub(crate) mod block_sums;
+pub(crate) mod coded_extremes;
 pub(crate) mod distinct;
 pub(crate) mod frequent_values;
 pub(crate) mod histogram_cells;
-pub(crate) mod idempotent;
+pub(crate) mod log_cells;
 pub(crate) mod measures;
 pub(crate) mod quantile_buckets;
 pub(crate) mod quantiles;

@@ -7,4 +7,5 @@ pub(crate) mod plan;
 pub(crate) mod time_bucket;
 mod user_call;
 pub(crate) mod visible_kinds;
+mod whole_columns;
 pub(crate) mod zone_map;

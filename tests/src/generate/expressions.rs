@@ -173,12 +173,17 @@ impl<L: Clone> Expressions<'_, L> {
             return Expr::call(*self.random.pick(&functions), arguments);
         }
         let mut arguments = Vec::new();
+        let is_constant = self.random.percent(40);
+        let value = |all: &mut Self| match is_constant {
+            true => Expr::Literal(all.literal(of)),
+            false => all.expr(of, depth),
+        };
         for _ in 0..1 + self.random.below(2) {
             arguments.push(self.expr(Type::Bool, depth));
-            arguments.push(self.expr(of, depth));
+            arguments.push(value(self));
         }
         if self.random.percent(70) {
-            arguments.push(self.expr(of, depth));
+            arguments.push(value(self));
         }
         Expr::call(Function::Case, arguments)
     }

@@ -53,7 +53,28 @@ impl LogHistogram {
         add_ascending(&mut self.weights, other.weights.iter().copied());
     }
 
-    fn cell_of(&self, value: Number) -> i32 {
+    /// Adds cells in ascending order, with their weights in millionths, which must be above zero.
+    pub fn add_cells(&mut self, cells: impl IntoIterator<Item = (i32, i128)>) {
+        add_ascending(&mut self.weights, cells);
+    }
+
+    /// The smallest mantissa above zero whose decimal of this scale is in this cell or a larger
+    /// one; the cell must be one of a positive number. `None` if there is none.
+    #[must_use]
+    pub fn first_mantissa(&self, cell: i32, scale: u8) -> Option<i64> {
+        let is_at_least = |mantissa: i64| {
+            let decimal = Decimal::new(mantissa.into(), scale);
+            decimal.is_some_and(|decimal| self.cell_of(decimal.into()) >= cell)
+        };
+        // Rounded to the nearest mantissa, so the first is this one or the next.
+        let near = edge(self.base, cell - OFFSET)?.to_scaled(scale)?;
+        let near = i64::try_from(near).ok()?.max(1);
+        [near, near.checked_add(1)?].into_iter().find(|&mantissa| is_at_least(mantissa))
+    }
+
+    /// The cell of a number. A larger number has the same or a larger cell.
+    #[must_use]
+    pub fn cell_of(&self, value: Number) -> i32 {
         if value == Number::ZERO {
             return 0;
         }

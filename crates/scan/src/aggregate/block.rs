@@ -57,11 +57,12 @@ pub(crate) fn add_by_keys<'a>(
 ) -> Result<(), Interrupt> {
     let numbers = GroupIds::new(keys, selection);
     let rows = GroupedRows::new(selection, &numbers.numbers, numbers.space, weights);
-    let arguments = plan
-        .measures
-        .iter()
-        .map(|argument| eval(argument, columns, selection))
-        .collect::<Result<Vec<_>, Interrupt>>()?;
+    let block_rows = selection.block_rows();
+    let argument = |(argument, measure): (&PreparedExpr, &Measure)| {
+        Ok(eval(argument, columns, selection)?.for_measure(measure.kind, block_rows))
+    };
+    let arguments = plan.measures.iter().zip(query.measures()).map(argument);
+    let arguments = arguments.collect::<Result<Vec<_>, Interrupt>>()?;
     let variances = Variances::new(query, weights, selection, &numbers);
     let second = |second: &Option<PreparedExpr>| {
         second.as_ref().map(|second| eval(second, columns, selection)).transpose()

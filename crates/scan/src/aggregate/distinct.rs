@@ -1,46 +1,80 @@
-//! Distinct values of numbers, for all groups of a block. This form is used if values hardly repeat
-//! within a block: finding duplicates would then cost more than hashing each value.
+//! Distinct values, for all groups of a block.
 //!
-//! Hashes, and their registers in a sketch, are computed in batches and then sorted by group. The
-//! sketches of some hundred groups exceed the L1 and L2 caches, and a row changes one byte of one
-//! sketch. Without sorting, updating the sketches took nearly twice as long.
+//! Each value is hashed once per block. Its hash, or its register in a sketch, is then looked up by
+//! the row's code. Rows are sorted by group first: the sketches of some hundred groups exceed the
+//! L1 and L2 caches, and a row changes one byte of one sketch. Without sorting, updating the
+//! sketches took nearly twice as long.
 
 use std::borrow::Cow;
 
-use hadal_aggregate::accumulate::{DISTINCT_REGISTER_BITS, DistinctRegisters, hash_decimal};
+use hadal_aggregate::accumulate::{
+    DISTINCT_REGISTER_BITS, DistinctRegisters, hash_text, hash_value,
+};
 use hadal_aggregate::{Groups, State};
-use hadal_encoding::kernels;
+use hadal_encoding::{Bitmap, kernels};
 
-use crate::column::column_values::Numbers;
+use crate::column::column_values::{Coded, ColumnValues, Entries, Numbers};
 use crate::column::decimals::{DictionaryMantissas, MantissaColumn};
 use crate::group::grouped_rows::GroupedRows;
 use crate::group::key_hashes::hash_mantissas;
 
-/// The number of hashes that fit the L1 cache.
-const HASHED_AT_ONCE: usize = 1_024;
+/// The values of a block for which distinct values are counted.
+#[derive(Clone, Copy)]
+pub(crate) enum DistinctValues<'v> {
+    /// Decimals.
+    Numbers(&'v Numbers),
+    /// Values by code.
+    Coded(&'v Coded<'v>),
+}
+
+impl<'v> DistinctValues<'v> {
+    /// `None` if the values have no form with one code per value or row.
+    pub(crate) fn of(values: &'v ColumnValues<'_>) -> Option<Self> {
+        match values {
+            ColumnValues::Numbers(numbers) if numbers.is_plain() => Some(Self::Numbers(numbers)),
+            ColumnValues::Coded(coded) => Some(Self::Coded(coded)),
+            _ => None,
+        }
+    }
+}
 
 /// Adds the selected rows' values to measure `measure` of all groups. `used_groups` has the group
 /// number in this block and the group index of each group.
 pub(crate) fn add(
-    numbers: &Numbers,
+    values: DistinctValues<'_>,
     groups: &mut Groups,
     measure: usize,
     used_groups: &[(usize, u32)],
     rows: &GroupedRows<'_>,
 ) {
-    let Coded { group_numbers, codes, values } = Coded::new(numbers, rows);
-    let ranked = ranked(&values, numbers.scale);
+    let HashedRows { group_numbers, codes, hashes } = match values {
+        DistinctValues::Numbers(numbers) => HashedRows::of_numbers(numbers, rows),
+        DistinctValues::Coded(coded) => HashedRows::of_codes(coded, rows),
+    };
     let states = groups.states_mut(measure);
-    let few = Sketches::new(states, used_groups, rows.space).add(&group_numbers, &codes, &ranked);
-    if few.is_empty() {
+    let mut sketches = Sketches::new(states, used_groups, rows.space);
+    let few = match sketches.all.is_empty() {
+        true => (group_numbers, codes),
+        false => {
+            let mut ranked = vec![0; hashes.len()];
+            kernels::register_ranks(&hashes, DISTINCT_REGISTER_BITS, &mut ranked);
+            let (numbers, codes) = sketches.add(&group_numbers, &codes, &ranked);
+            (Cow::Owned(numbers), Cow::Owned(codes))
+        }
+    };
+    if few.0.is_empty() {
         return;
     }
-    let mut group_indexes = vec![None; rows.space];
-    used_groups.iter().for_each(|&(number, group_index)| group_indexes[number] = Some(group_index));
-    for (number, code) in few {
-        let Some(group_index) = group_indexes[number as usize] else { continue };
-        if let State::Distinct(distinct) = &mut states[group_index as usize] {
-            distinct.add_hash(hash_decimal(values[code as usize], numbers.scale));
+    let runs = Runs::new(&few.0, few.1.iter().copied(), rows.space);
+    // The last group that had the value, by code.
+    let mut last_group = vec![u32::MAX; hashes.len()];
+    for &(number, group_index) in used_groups {
+        let State::Distinct(distinct) = &mut states[group_index as usize] else { continue };
+        for &code in runs.of(number) {
+            let group = to_u32(number);
+            if std::mem::replace(&mut last_group[code as usize], group) != group {
+                distinct.add_hash(hashes[code as usize]);
+            }
         }
     }
 }
@@ -79,8 +113,14 @@ impl<'s> Sketches<'s> {
 
     /// Adds the rank of each row's code to its group's sketch. Returns the group numbers and codes
     /// of the rows whose groups have no sketch.
-    fn add(&mut self, group_numbers: &[u32], codes: &[u32], ranked: &[u32]) -> Vec<(u32, u32)> {
-        let runs = Runs::new(group_numbers, codes, ranked, self.by_number.len());
+    fn add(
+        &mut self,
+        group_numbers: &[u32],
+        codes: &[u32],
+        ranked: &[u32],
+    ) -> (Vec<u32>, Vec<u32>) {
+        let ranks = codes.iter().map(|&code| ranked[code as usize]);
+        let runs = Runs::new(group_numbers, ranks, self.by_number.len());
         let mut has_few = false;
         for (number, &sketch) in self.by_number.iter().enumerate() {
             let run = runs.of(number);
@@ -90,25 +130,28 @@ impl<'s> Sketches<'s> {
             }
         }
         if !has_few {
-            return Vec::new();
+            return Default::default();
         }
         let is_few = |number: u32| self.by_number[number as usize] == NO_SKETCH;
         let rows = group_numbers.iter().copied().zip(codes.iter().copied());
-        rows.filter(|row| is_few(row.0)).collect()
+        rows.filter(|row| is_few(row.0)).unzip()
     }
 }
 
-/// The ranks of the rows, sorted by group.
+/// The codes or ranks of the rows, sorted by group.
 struct Runs {
-    /// The end of each group's ranks, by group number.
+    /// The end of each group's entries, by group number.
     ends: Vec<usize>,
-    ranked: Vec<u32>,
+    sorted: Vec<u32>,
 }
 
 impl Runs {
-    /// Sorts the rows' ranks by group with a counting sort. `group_numbers` has the rows' group
+    /// Sorts one entry per row by group with a counting sort. `group_numbers` has the rows' group
     /// numbers, below `space`.
-    fn new(group_numbers: &[u32], codes: &[u32], ranked: &[u32], space: usize) -> Self {
+    fn new(group_numbers: &[u32], entries: impl Iterator<Item = u32>, space: usize) -> Self {
+        if space == 1 {
+            return Self { ends: vec![group_numbers.len()], sorted: entries.collect() };
+        }
         let mut counts = vec![0; space];
         kernels::count_by(group_numbers, &mut counts);
         let mut end = 0;
@@ -118,90 +161,120 @@ impl Runs {
             start
         };
         let mut ends: Vec<usize> = counts.iter().map(&mut start_of).collect();
-        let mut sorted = vec![0; codes.len()];
-        for (&number, &code) in group_numbers.iter().zip(codes) {
+        let mut sorted = vec![0; group_numbers.len()];
+        for (&number, entry) in group_numbers.iter().zip(entries) {
             // The position of the group's next row; after the last row, the end of the group.
             let end = &mut ends[number as usize];
-            sorted[*end] = ranked[code as usize];
+            sorted[*end] = entry;
             *end += 1;
         }
-        Self { ends, ranked: sorted }
+        Self { ends, sorted }
     }
 
     fn of(&self, number: usize) -> &[u32] {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.ranked[start..self.ends[number]]
+        &self.sorted[start..self.ends[number]]
     }
 }
 
-/// The selected rows that have a value.
-struct Coded<'v> {
+/// The selected rows that have a value, and the hash of each value.
+struct HashedRows<'v> {
     /// The group number of each row.
     group_numbers: Cow<'v, [u32]>,
-    /// The index of each row's value.
+    /// The index of the hash of each row's value.
     codes: Cow<'v, [u32]>,
-    /// The values, as mantissas.
-    values: Cow<'v, [i64]>,
+    /// Arbitrary where no row has the code.
+    hashes: Vec<u64>,
 }
 
-impl<'v> Coded<'v> {
-    fn new(numbers: &'v Numbers, rows: &'v GroupedRows<'_>) -> Self {
-        let mut group_numbers = Cow::Borrowed(rows.numbers);
-        let chosen = match &numbers.valid {
-            None if rows.selection.count() == rows.selection.block_rows() => None,
-            valid => {
-                let mut chosen = Vec::with_capacity(rows.numbers.len());
-                group_numbers = Cow::Owned(Vec::with_capacity(rows.numbers.len()));
-                rows.for_each(valid.as_deref(), |number, row| {
-                    group_numbers.to_mut().push(to_u32(number));
-                    chosen.push(to_u32(row));
-                });
-                Some(chosen)
+impl<'v> HashedRows<'v> {
+    fn of_numbers(numbers: &'v Numbers, rows: &'v GroupedRows<'_>) -> Self {
+        let (group_numbers, chosen) = rows_with(numbers.valid.as_deref(), rows);
+        let count = group_numbers.len();
+        let (codes, mantissas) = match &numbers.mantissas {
+            MantissaColumn::Dictionary(DictionaryMantissas { codes, values })
+                if values.len() <= count =>
+            {
+                (codes_of(codes, chosen.as_deref()), Cow::Borrowed(values.as_slice()))
             }
-        };
-        let (codes, values) = match (&numbers.mantissas, &chosen) {
-            (MantissaColumn::Dictionary(DictionaryMantissas { codes, values }), None) => {
-                (Cow::Borrowed(&***codes), Cow::Borrowed(values.as_slice()))
+            MantissaColumn::FrameOfReference(reference) if (reference.span as usize) < count => {
+                let values = (0..=reference.span).map(|k| reference.value(k)).collect();
+                (codes_of(&reference.steps, chosen.as_deref()), Cow::Owned(values))
             }
-            (MantissaColumn::Dictionary(DictionaryMantissas { codes, values }), Some(chosen)) => {
-                let codes = chosen.iter().map(|&row| codes[row as usize]).collect();
-                (Cow::Owned(codes), Cow::Borrowed(values.as_slice()))
-            }
-            (MantissaColumn::Plain(mantissas), None) => (
-                Cow::Owned((0..to_u32(group_numbers.len())).collect()),
-                Cow::Borrowed(mantissas.as_slice()),
-            ),
-            (mantissas, chosen) => {
-                let all = 0..to_u32(group_numbers.len());
-                let value = |&row: &u32| mantissas.get(row as usize);
-                let values = match chosen {
-                    Some(chosen) => chosen.iter().map(value).collect(),
-                    None => all.clone().map(|row| value(&row)).collect(),
+            mantissas => {
+                let values = match (mantissas, &chosen) {
+                    (MantissaColumn::Plain(mantissas), None) => Cow::Borrowed(mantissas.as_slice()),
+                    (mantissas, None) => (0..count).map(|row| mantissas.get(row)).collect(),
+                    (mantissas, Some(chosen)) => {
+                        chosen.iter().map(|&row| mantissas.get(row as usize)).collect()
+                    }
                 };
-                (Cow::Owned(all.collect()), Cow::Owned(values))
+                (Cow::Owned((0..to_u32(count)).collect()), values)
             }
         };
-        Self { group_numbers, codes, values }
+        let mut hashes = vec![0; mantissas.len()];
+        hash_mantissas(&mantissas, numbers.scale, &mut hashes);
+        Self { group_numbers, codes, hashes }
+    }
+
+    fn of_codes(coded: &'v Coded<'_>, rows: &'v GroupedRows<'_>) -> Self {
+        let valid = coded.has_nulls().then(|| coded.valid());
+        let (group_numbers, chosen) = rows_with(valid.as_ref(), rows);
+        let codes = codes_of(&coded.codes, chosen.as_deref());
+        let mut is_used = vec![false; coded.entries.len()];
+        codes.iter().for_each(|&code| is_used[code as usize] = true);
+        let hash = |(code, is_used): (usize, bool)| match is_used {
+            true => hash_of(&coded.entries, code),
+            false => 0,
+        };
+        let hashes = is_used.into_iter().enumerate().map(hash).collect();
+        Self { group_numbers, codes, hashes }
+    }
+}
+
+/// The group numbers of the selected rows that are in `valid`, and these rows; `None`: all rows of
+/// the block.
+fn rows_with<'r>(
+    valid: Option<&Bitmap>,
+    rows: &'r GroupedRows<'_>,
+) -> (Cow<'r, [u32]>, Option<Vec<u32>>) {
+    if valid.is_none() && rows.selection.count() == rows.selection.block_rows() {
+        return (Cow::Borrowed(rows.numbers), None);
+    }
+    let mut numbers = Vec::with_capacity(rows.numbers.len());
+    let mut chosen = Vec::with_capacity(rows.numbers.len());
+    rows.for_each(valid, |number, row| {
+        numbers.push(to_u32(number));
+        chosen.push(to_u32(row));
+    });
+    (Cow::Owned(numbers), Some(chosen))
+}
+
+fn codes_of<'c>(codes: &'c [u32], chosen: Option<&[u32]>) -> Cow<'c, [u32]> {
+    match chosen {
+        None => Cow::Borrowed(codes),
+        Some(chosen) => chosen.iter().map(|&row| codes[row as usize]).collect(),
+    }
+}
+
+/// The hash of the value of a code, which is not null.
+fn hash_of(entries: &Entries<'_>, code: usize) -> u64 {
+    match entries {
+        Entries::Strings { dictionary, .. } => {
+            let text = u32::try_from(code).ok().and_then(|code| dictionary.get(code));
+            text.map_or(0, hash_text)
+        }
+        Entries::Lists(lists) => lists.get(code).map_or(0, hash_value),
+        Entries::Values(values) => values.get(code).map_or(0, hash_value),
+        entries @ (Entries::InternedIds { .. } | Entries::Lifted { .. }) => {
+            hash_value(&entries.value(code))
+        }
     }
 }
 
 /// Converts a group number or row; neither exceeds the number of rows of a block.
 fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-/// The register and rank of each mantissa's hash in a sketch: register · 256 + rank.
-fn ranked(mantissas: &[i64], scale: u8) -> Vec<u32> {
-    let mut ranked = vec![0; mantissas.len()];
-    let mut hashes = [0; HASHED_AT_ONCE];
-    for (ranks, mantissas) in
-        ranked.chunks_mut(HASHED_AT_ONCE).zip(mantissas.chunks(HASHED_AT_ONCE))
-    {
-        let hashes = &mut hashes[..mantissas.len()];
-        hash_mantissas(mantissas, scale, hashes);
-        kernels::register_ranks(hashes, DISTINCT_REGISTER_BITS, ranks);
-    }
-    ranked
 }
 
 #[cfg(test)]
@@ -282,7 +355,7 @@ mod tests {
                 }
             }
             for _ in 0..2 {
-                add(&numbers, &mut batched, 0, &used_groups, &rows);
+                add(DistinctValues::Numbers(&numbers), &mut batched, 0, &used_groups, &rows);
                 prop_assert_eq!(batched.states_mut(0), plain.states_mut(0));
             }
         }

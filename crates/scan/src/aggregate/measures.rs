@@ -6,8 +6,7 @@ use hadal_encoding::Bitmap;
 use hadal_query::StateKind;
 use hadal_types::Weight;
 
-use crate::aggregate::distinct;
-use crate::aggregate::idempotent::IdempotentSource;
+use crate::aggregate::distinct::{self, DistinctValues};
 use crate::aggregate::quantile_buckets::Buckets;
 use crate::aggregate::quantiles::QuantileRows;
 use crate::aggregate::scatter_add;
@@ -20,8 +19,8 @@ use crate::group::grouped_rows::GroupedRows;
 pub(crate) enum MeasureStates<'v> {
     /// The minimum and the maximum of decimals.
     Ranges(&'v Numbers),
-    /// Distinct decimals; few rows share one.
-    Distincts(&'v Numbers),
+    /// Distinct values.
+    Distincts(DistinctValues<'v>),
     /// Quantiles of decimals.
     QuantileRows(QuantileRows<'v>),
     /// A state per group number.
@@ -41,10 +40,6 @@ impl<'v> MeasureStates<'v> {
             (StateKind::Moments, ColumnValues::Numbers(numbers)) if numbers.is_plain() => {
                 Self::States(moments_of_decimals(numbers, rows))
             }
-            (StateKind::Moments, ColumnValues::Truths(truths)) => {
-                let numbers = truths.to_numbers(rows.selection.block_rows());
-                Self::States(moments_of_decimals(&numbers, rows))
-            }
             (StateKind::Moments, ColumnValues::Doubles(doubles)) => {
                 Self::States(moments_of_doubles(doubles, rows))
             }
@@ -61,10 +56,8 @@ impl<'v> MeasureStates<'v> {
             {
                 Self::QuantileRows(distributions)
             }
-            (StateKind::Distinct, ColumnValues::Numbers(numbers))
-                if numbers.is_plain() && IdempotentSource::of_numbers(numbers).is_none() =>
-            {
-                Self::Distincts(numbers)
+            (StateKind::Distinct, values) if let Some(values) = DistinctValues::of(values) => {
+                Self::Distincts(values)
             }
             _ => Self::ByGroup(Sketches::new(kind, values)),
         }
@@ -90,7 +83,7 @@ impl<'v> MeasureStates<'v> {
         }
         match self {
             Self::Ranges(_) | Self::QuantileRows(_) => {}
-            Self::Distincts(numbers) => distinct::add(numbers, groups, measure, used_groups, rows),
+            Self::Distincts(values) => distinct::add(*values, groups, measure, used_groups, rows),
             Self::States(block_states) => {
                 let states = groups.states_mut(measure);
                 for &(number, group_index) in used_groups {

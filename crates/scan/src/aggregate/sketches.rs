@@ -1,16 +1,17 @@
-//! Measures that are added group by group: quantiles, distinct values, and all measures without a
-//! form for whole columns.
+//! Measures that are added group by group: quantiles, and all measures without a form for whole
+//! columns.
 //!
 //! Rows are added to the partial result's states directly. A state per group *and block*, merged
 //! later, would cost more than the rows. A sketch already has most buckets that the next block
-//! needs, and a set already has most of the block's values.
+//! needs.
 
 use hadal_aggregate::State;
 use hadal_query::StateKind;
 
+use crate::aggregate::coded_extremes::CodedExtremes;
 use crate::aggregate::frequent_values::FrequentValues;
 use crate::aggregate::histogram_cells::HistogramCells;
-use crate::aggregate::idempotent::{Idempotent, IdempotentSource};
+use crate::aggregate::log_cells::LogCells;
 use crate::aggregate::quantile_buckets::Buckets;
 use crate::aggregate::squares::Squares;
 use crate::aggregate::user::UserRows;
@@ -29,8 +30,10 @@ pub(crate) enum Sketches<'v> {
     NumberCells(&'v Numbers, HistogramCells),
     /// Histograms of doubles.
     DoubleCells(&'v Doubles, HistogramCells),
-    /// A measure that each value of a group changes only once.
-    Idempotent(Idempotent<'v>),
+    /// Histograms of decimals with powers as edges.
+    LogCells(LogCells<'v>),
+    /// The minimum and the maximum of values by code.
+    CodedExtremes(CodedExtremes<'v>),
     /// Variances of decimals.
     Squares(Squares<'v>),
     /// The most frequent values.
@@ -61,8 +64,13 @@ impl<'v> Sketches<'v> {
             (StateKind::Histogram(_), ColumnValues::Doubles(doubles)) => {
                 Self::DoubleCells(doubles, HistogramCells::default())
             }
-            (StateKind::Distinct | StateKind::MinMax, ColumnValues::Coded(coded)) => {
-                Self::Idempotent(Idempotent::new(IdempotentSource::Codes(coded)))
+            (StateKind::LogHistogram(base), ColumnValues::Numbers(numbers))
+                if numbers.is_plain() =>
+            {
+                Self::LogCells(LogCells::new(base, numbers))
+            }
+            (StateKind::MinMax, ColumnValues::Coded(coded)) => {
+                Self::CodedExtremes(CodedExtremes::new(coded))
             }
             (StateKind::Variance, ColumnValues::Numbers(numbers))
                 if let Some(squares) = Squares::new(numbers) =>
@@ -71,12 +79,6 @@ impl<'v> Sketches<'v> {
             }
             (StateKind::TopValues, ColumnValues::Coded(coded)) => {
                 Self::Frequent(FrequentValues::new(coded))
-            }
-            (StateKind::Distinct, ColumnValues::Numbers(numbers))
-                if numbers.is_plain()
-                    && let Some(source) = IdempotentSource::of_numbers(numbers) =>
-            {
-                Self::Idempotent(Idempotent::new(source))
             }
             _ => Self::Rows(values),
         }
@@ -100,6 +102,9 @@ impl<'v> Sketches<'v> {
             (Self::DoubleCells(doubles, cells), State::Histogram(histogram)) => {
                 cells.add_doubles(histogram, doubles, rows, weights);
             }
+            (Self::LogCells(cells), State::LogHistogram(histogram)) => {
+                cells.add_to(histogram, rows, weights);
+            }
             (Self::Squares(squares), State::Comoments(comoments)) => {
                 squares.add_to(comoments, rows, weights);
             }
@@ -110,7 +115,7 @@ impl<'v> Sketches<'v> {
             (Self::Frequent(_), state) => {
                 debug_assert_eq!(state.kind(), StateKind::TopValues, "made for frequent values");
             }
-            (Self::Idempotent(once), state) => once.add_to(state, rows),
+            (Self::CodedExtremes(extremes), state) => extremes.add_to(state, rows),
             (Self::User(user), State::User(aggregate)) => user.add_to(aggregate, rows, weights),
             (Self::User(user), state) => {
                 debug_assert!(false, "{:?} instead of {}", state.kind(), user.aggregate.name());
@@ -131,8 +136,8 @@ impl<'v> Sketches<'v> {
             (Self::Numbers(..) | Self::Doubles(..) | Self::Mixed(..), state) => {
                 debug_assert_eq!(state.kind(), StateKind::Quantiles, "made for quantiles");
             }
-            (Self::NumberCells(..) | Self::DoubleCells(..), state) => {
-                let is_histogram = matches!(state, State::Histogram(_));
+            (Self::NumberCells(..) | Self::DoubleCells(..) | Self::LogCells(_), state) => {
+                let is_histogram = matches!(state, State::Histogram(_) | State::LogHistogram(_));
                 debug_assert!(is_histogram, "{:?} instead of a histogram", state.kind());
             }
         }

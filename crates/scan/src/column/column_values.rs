@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use hadal_block::Exacts;
 use hadal_encoding::{Bitmap, Buffer, CanonicalStrings, StringDictionary, kernels};
+use hadal_query::StateKind;
 use hadal_types::{Decimal, Logical, Micros, Number, Value};
 
 use crate::column::bitmaps::{bits, filled};
-use crate::column::decimals::{FrameOfReference, MantissaColumn};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, MantissaColumn};
 use crate::column::interner::InternedIds;
 use crate::column::lists::Lists;
 use crate::column::selection::Selection;
@@ -193,7 +194,10 @@ impl Truths {
             valid.or(&self.yes);
             Rc::new(valid)
         });
-        let steps = (0..rows).map(|row| u32::from(self.yes.get(row))).collect();
+        let mut steps = Buffer::of(rows);
+        for (steps, word) in steps.chunks_mut(64).zip(self.yes.words()) {
+            (0..).zip(steps).for_each(|(bit, step)| *step = u32::from(word >> bit & 1 == 1));
+        }
         let reference = FrameOfReference { from: 0, step: 1, span: 1, steps: Rc::new(steps) };
         let mantissas = MantissaColumn::FrameOfReference(reference);
         Numbers { mantissas, scale: 0, logical: Logical::Plain, valid }
@@ -288,6 +292,26 @@ impl ColumnValues<'_> {
         }
     }
 
+    /// The values as numbers, if the measure takes them so and all of them are. Numbers have faster
+    /// forms than truth values, and than values by code.
+    pub(crate) fn for_measure(self, kind: StateKind, rows: usize) -> Self {
+        let is_numeric = matches!(
+            kind,
+            StateKind::Moments
+                | StateKind::Quantiles
+                | StateKind::Variance
+                | StateKind::Histogram(_)
+                | StateKind::LogHistogram(_)
+        );
+        match self {
+            Self::Truths(truths) if is_numeric => Self::Numbers(truths.to_numbers(rows)),
+            Self::Coded(coded) if is_numeric => {
+                coded.to_numbers().map_or(Self::Coded(coded), Self::Numbers)
+            }
+            other => other,
+        }
+    }
+
     /// Returns each row's truth value. All values must be truth values or null.
     pub(crate) fn truths(&self, rows: usize) -> Truths {
         match self {
@@ -335,6 +359,39 @@ impl Coded<'_> {
             Entries::Values(values) => {
                 !values.iter().any(|value| matches!(value, Value::Number(_) | Value::Bool(_)))
             }
+        }
+    }
+
+    /// The values as numbers; a truth value is 0 or 1. `None` if there are others, or if no scale
+    /// fits all.
+    fn to_numbers(&self) -> Option<Numbers> {
+        let Entries::Values(values) = &self.entries else { return None };
+        let stored = |value: &Value| match value {
+            Value::Number(number) => number.to_stored(),
+            Value::Bool(truth) => Some((i64::from(*truth), 0)),
+            Value::Null => Some((0, 0)),
+            _ => None,
+        };
+        let stored: Vec<(i64, u8)> = values.iter().map(stored).collect::<Option<_>>()?;
+        let scale = stored.iter().map(|&(_, scale)| scale).max().unwrap_or(0);
+        let mantissa = |&(mantissa, own): &(i64, u8)| {
+            mantissa.checked_mul(10i64.checked_pow(u32::from(scale - own))?)
+        };
+        let mantissas = stored.iter().map(mantissa).collect::<Option<Vec<i64>>>()?;
+        let valid = values.iter().any(Value::is_null).then(|| Rc::new(self.valid()));
+        let (codes, values) = (Rc::clone(&self.codes), Rc::new(mantissas));
+        let mantissas = MantissaColumn::Dictionary(DictionaryMantissas { codes, values });
+        Some(Numbers { mantissas, scale, logical: Logical::Plain, valid })
+    }
+
+    /// Whether some code has no value.
+    pub(crate) fn has_nulls(&self) -> bool {
+        match &self.entries {
+            Entries::Strings { has_null, .. }
+            | Entries::InternedIds { has_null, .. }
+            | Entries::Lifted { has_null, .. } => *has_null,
+            Entries::Lists(lists) => (0..lists.len()).any(|code| !lists.has(code)),
+            Entries::Values(values) => values.iter().any(Value::is_null),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Compares columns of numbers and times with a literal.
+//! Compares columns of numbers and times with a literal, or with each other.
 //!
 //! Each function returns `None` if its fast form does not apply (another type, or no comparison).
 //! The caller then uses `query::call` row by row.
@@ -9,7 +9,7 @@ use hadal_encoding::Bitmap;
 use hadal_query::Function;
 use hadal_types::{Decimal, Logical, Number, Value};
 
-use crate::column::bitmaps::{bits, filled};
+use crate::column::bitmaps::{bits, both, filled};
 use crate::column::column_values::{Doubles, Mixed, Numbers, Truths};
 
 /// Compares `numbers` with a literal.
@@ -18,6 +18,23 @@ pub(crate) fn numbers(numbers: &Numbers, function: Function, literal: &Value) ->
     let meaning = (numbers.logical, numbers.scale);
     let yes = mantissas(numbers.mantissas.len(), between, meaning, function, literal)?;
     Some(Truths::where_valid(yes, numbers.valid.as_deref()))
+}
+
+/// Compares two columns, row by row.
+pub(crate) fn columns(left: &Numbers, function: Function, right: &Numbers) -> Option<Truths> {
+    if left.logical != right.logical {
+        return None;
+    }
+    let orders = orders(function)?;
+    let scale = left.scale.max(right.scale);
+    let factor = |numbers: &Numbers| hadal_types::decimal::power_of_ten(scale - numbers.scale);
+    let factors = (factor(left)?, factor(right)?);
+    let of = |numbers: &Numbers, row, factor| i128::from(numbers.mantissas.get(row)) * factor;
+    let yes = bits(left.mantissas.len(), |row| {
+        orders.contains(&of(left, row, factors.0).cmp(&of(right, row, factors.1)))
+    });
+    let valid = both(left.valid.as_ref(), right.valid.as_ref());
+    Some(Truths::where_valid(yes, valid.as_deref()))
 }
 
 /// Whether each of the numbers is one of the literals. `None` if a literal is of another type.
@@ -117,15 +134,7 @@ fn compare_nearest(
 ) -> Option<Truths> {
     let Value::Number(literal) = literal else { return None };
     let bound = literal.to_f64();
-    let orders: &[Ordering] = match function {
-        Function::Equal => &[Ordering::Equal],
-        Function::NotEqual => &[Ordering::Less, Ordering::Greater],
-        Function::Less => &[Ordering::Less],
-        Function::LessOrEqual => &[Ordering::Less, Ordering::Equal],
-        Function::Greater => &[Ordering::Greater],
-        Function::GreaterOrEqual => &[Ordering::Greater, Ordering::Equal],
-        _ => return None,
-    };
+    let orders = orders(function)?;
     let holds = |order: Ordering| orders.contains(&order);
     let (below, above) = (holds(Ordering::Less), holds(Ordering::Greater));
     let meant = holds(Number::from_f64(bound)?.cmp(literal));
@@ -140,4 +149,17 @@ fn compare_nearest(
         }
     });
     Some(Truths::where_valid(yes, doubles.valid.as_deref()))
+}
+
+/// The orders for which a comparison is true; `None` if the function is none.
+fn orders(function: Function) -> Option<&'static [Ordering]> {
+    Some(match function {
+        Function::Equal => &[Ordering::Equal],
+        Function::NotEqual => &[Ordering::Less, Ordering::Greater],
+        Function::Less => &[Ordering::Less],
+        Function::LessOrEqual => &[Ordering::Less, Ordering::Equal],
+        Function::Greater => &[Ordering::Greater],
+        Function::GreaterOrEqual => &[Ordering::Greater, Ordering::Equal],
+        _ => return None,
+    })
 }

@@ -9,9 +9,16 @@ use std::rc::Rc;
 use hadal_query::{Function, TimeField, eval_scalar};
 use hadal_types::{Logical, Micros, Number, Value, limits};
 
+use crate::column::bitmaps::both;
 use crate::column::column_values::Numbers;
 use crate::column::decimals::{DictionaryMantissas, FrameOfReference, MantissaColumn};
 use crate::column::wide_division::WideDivision;
+
+/// Whole numbers up to this are doubles.
+const WHOLE_DOUBLE_MAX: i64 = 1 << 53;
+
+/// Decimals with a mantissa below this, fifteen digits, are the shortest digits of their doubles.
+const DOUBLE_DIGITS_END: i64 = 1_000_000_000_000_000;
 
 /// Applies `function` to a column and a literal, in this order.
 pub(crate) fn with_literal(
@@ -23,6 +30,7 @@ pub(crate) fn with_literal(
         (Function::Add, [Value::Number(other)]) => shift(numbers, *other, 1),
         (Function::Subtract, [Value::Number(other)]) => shift(numbers, *other, -1),
         (Function::Multiply, [Value::Number(other)]) => multiply(numbers, *other),
+        (Function::Divide, [Value::Number(other)]) => divide(numbers, other.to_i64()?),
         (Function::DivideWhole, [Value::Number(other)]) => divide_whole(numbers, other.to_i64()?),
         (Function::Bucket, [Value::Number(width)]) => bucket(numbers, *width),
         (Function::SecondsBetween, [Value::Time(earlier)]) => seconds_since(numbers, *earlier, 1),
@@ -61,6 +69,43 @@ pub(crate) fn of_literal(
         }
         _ => None,
     }
+}
+
+/// Applies `function` to two columns, row by row.
+pub(crate) fn of_columns(left: &Numbers, function: Function, right: &Numbers) -> Option<Numbers> {
+    plain(left).and(plain(right))?;
+    let checked: fn(i64, i64) -> Option<i64> = match function {
+        Function::Add => i64::checked_add,
+        Function::Subtract => i64::checked_sub,
+        Function::Multiply => i64::checked_mul,
+        _ => return None,
+    };
+    let (scale, factors) = match function {
+        Function::Multiply => (left.scale.checked_add(right.scale)?, (1, 1)),
+        _ => {
+            let scale = left.scale.max(right.scale);
+            (scale, (factor(scale - left.scale)?, factor(scale - right.scale)?))
+        }
+    };
+    if scale > limits::DECIMAL_SCALE_MAX {
+        return None;
+    }
+    let rows = left.mantissas.len();
+    let valid = both(left.valid.as_ref(), right.valid.as_ref());
+    let mantissa = |row: usize| {
+        let left = left.mantissas.get(row).checked_mul(factors.0)?;
+        checked(left, right.mantissas.get(row).checked_mul(factors.1)?)
+    };
+    let mut mantissas = Vec::with_capacity(rows);
+    for row in 0..rows {
+        match mantissa(row) {
+            Some(mantissa) => mantissas.push(mantissa),
+            None if valid.as_ref().is_some_and(|valid| !valid.get(row)) => mantissas.push(0),
+            None => return None,
+        }
+    }
+    let mantissas = MantissaColumn::new(mantissas);
+    Some(Numbers { mantissas, scale, logical: Logical::Plain, valid })
 }
 
 /// The numbers, and `default` where there is none.
@@ -186,6 +231,23 @@ fn multiply(numbers: &Numbers, other: Number) -> Option<Numbers> {
     affine(numbers, scale, Logical::Plain, by, 0)
 }
 
+/// Divides whole numbers by a whole number whose quotients end: 1000, 60,000 not.
+///
+/// The result is the shortest decimal that rounds to the same double as the quotient. A quotient of
+/// at most fifteen digits is that decimal, and then its mantissa is a multiple of the number.
+fn divide(numbers: &Numbers, by: i64) -> Option<Numbers> {
+    plain(numbers)?;
+    if numbers.scale > 0 || by.unsigned_abs() > WHOLE_DOUBLE_MAX.unsigned_abs() {
+        return None;
+    }
+    let mut scales =
+        (0..=limits::DECIMAL_SCALE_MAX).filter_map(|scale| Some((scale, factor(scale)?)));
+    let (scale, power) = scales.find(|(_, power)| power.checked_rem(by) == Some(0))?;
+    let quotients = affine(numbers, scale, Logical::Plain, power / by, 0)?;
+    let (first, last) = quotients.mantissas.bounds();
+    (first > -DOUBLE_DIGITS_END && last < DOUBLE_DIGITS_END).then_some(quotients)
+}
+
 fn divide_whole(numbers: &Numbers, by: i64) -> Option<Numbers> {
     plain(numbers)?;
     let by = by.checked_mul(factor(numbers.scale)?).filter(|&by| by != 0)?;
@@ -268,7 +330,96 @@ fn factor(exponent: u8) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use hadal_encoding::Bitmap;
+    use hadal_types::Decimal;
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::column::filter_numbers;
+
+    fn mantissa() -> impl Strategy<Value = i64> {
+        prop_oneof![
+            -99i64..99,
+            (-999i64..999, 0u32..16).prop_map(|(digits, power)| digits * 10i64.pow(power)),
+            (1i64 << 50)..(1 << 54),
+            any::<i64>(),
+        ]
+    }
+
+    fn column(mantissas: &[i64], scale: u8, gap: usize) -> Numbers {
+        let valid = Bitmap::from_words(vec![!(1 << gap)], mantissas.len());
+        let (mantissas, logical) = (MantissaColumn::new(mantissas.to_vec()), Logical::Plain);
+        Numbers { mantissas, scale, logical, valid: Some(Rc::new(valid)) }
+    }
+
+    fn value(numbers: &Numbers, row: usize) -> Value {
+        if !numbers.has(row) {
+            return Value::Null;
+        }
+        numbers.value_of(numbers.mantissas.get(row))
+    }
+
+    proptest! {
+        #[test]
+        fn quotients_are_those_of_the_slow_form(
+            mantissas in prop::collection::vec(mantissa(), 1..9), scale in 0u8..2, gap in 0usize..9,
+            by in prop_oneof![
+                (1i64..100, 0u32..12).prop_map(|(by, power)| by * 10i64.pow(power)),
+                (0u32..63, any::<bool>())
+                    .prop_map(|(power, is_negative)| (1 << power) * if is_negative { -1 } else { 1 }),
+                Just(0),
+            ],
+        ) {
+            let numbers = column(&mantissas, scale, gap);
+            let by = Value::integer(by);
+            if let Some(fast) = with_literal(&numbers, Function::Divide, &[&by]) {
+                for row in 0..mantissas.len() {
+                    let slow = eval_scalar(Function::Divide, &[value(&numbers, row), by.clone()]);
+                    prop_assert_eq!(value(&fast, row), slow.expect("no string"));
+                }
+            }
+        }
+
+        #[test]
+        fn functions_of_two_columns_are_those_of_the_slow_form(
+            rows in prop::collection::vec((mantissa(), mantissa()), 1..9),
+            scales in (0u8..=18, 0u8..=18), gaps in (0usize..9, 0usize..9),
+        ) {
+            let (left, right): (Vec<i64>, Vec<i64>) = rows.iter().copied().unzip();
+            let left = column(&left, scales.0, gaps.0);
+            let right = column(&right, scales.1, gaps.1);
+            let slow = |function, row| {
+                let call = eval_scalar(function, &[value(&left, row), value(&right, row)]);
+                call.expect("no string")
+            };
+            for function in [Function::Add, Function::Subtract, Function::Multiply] {
+                let Some(fast) = of_columns(&left, function, &right) else { continue };
+                for row in 0..rows.len() {
+                    prop_assert_eq!(value(&fast, row), slow(function, row), "{:?}", function);
+                }
+            }
+            for function in Function::COMPARISONS {
+                let fast = filter_numbers::columns(&left, function, &right).expect("comparable");
+                for row in 0..rows.len() {
+                    prop_assert_eq!(fast.value(row), slow(function, row), "{:?}", function);
+                }
+            }
+        }
+    }
+
+    /// Quotients by which people change units have the fast form.
+    #[test]
+    fn units_are_changed_without_doubles() {
+        let micros = column(&[1, 1_234_567, 86_400_000], 0, 9);
+        for by in [1_000, 1_000_000, 1_024, 100, 8, -2] {
+            let by = Value::integer(by);
+            assert!(with_literal(&micros, Function::Divide, &[&by]).is_some(), "by {by}");
+        }
+        let millis = with_literal(&micros, Function::Divide, &[&Value::integer(1_000)]);
+        let expected = Value::Number(Decimal::new(1_234_567, 3).expect("fits").into());
+        assert_eq!(value(&millis.expect("a fast form"), 1), expected);
+        assert!(with_literal(&micros, Function::Divide, &[&Value::integer(60)]).is_none());
+    }
 
     #[test]
     fn fields_of_times_are_those_of_the_slow_form() {

@@ -2,26 +2,20 @@
 
 use std::rc::Rc;
 
-use hadal_encoding::Bitmap;
 use hadal_query::{
     EvalError, Function, Pattern, Regexp, RowInput, ScalarUdf, call_udf, eval_scalar,
 };
-use hadal_types::{Logical, Value};
+use hadal_types::Value;
 
 use crate::column::bitmaps::filled;
-use crate::column::column_values::{
-    Coded, ColumnValues, Doubles, Entries, Mixed, Numbers, Truths, by_row,
-};
-use crate::column::decimals::{FrameOfReference, MantissaColumn};
+use crate::column::column_values::{Coded, ColumnValues, Entries, Truths, by_row};
 use crate::column::filter_dictionary;
-use crate::column::filter_numbers;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
-use crate::expr::arithmetic;
-use crate::expr::calendar;
 use crate::expr::plan::PreparedExpr;
 use crate::expr::time_bucket;
 use crate::expr::user_call;
+use crate::expr::whole_columns;
 use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
 
 /// Evaluates `expr`; values are correct at least for the rows of `selection`. Their memory is
@@ -205,7 +199,7 @@ fn apply<'a>(
 ) -> Result<ColumnValues<'a>, Interrupt> {
     let call = |values: &[Value]| Ok(eval_scalar(function, values)?);
     if !memory.is_splitting() {
-        if let Some(values) = whole(function, arguments, selection.block_rows()) {
+        if let Some(values) = whole_columns::eval(function, arguments, selection.block_rows()) {
             return Ok(values);
         }
         if let Some(values) = per_entry(&call, arguments, memory)? {
@@ -226,101 +220,6 @@ fn per_row<'a>(
         let values: Vec<Value> = arguments.iter().map(|values| values.value(row)).collect();
         Ok(call(&values)?)
     })
-}
-
-/// Evaluates `function` over whole columns; `None` if there is no such form.
-fn whole<'a>(
-    function: Function,
-    arguments: &[ColumnValues<'a>],
-    rows: usize,
-) -> Option<ColumnValues<'a>> {
-    match function {
-        Function::Not => {
-            return match arguments {
-                [ColumnValues::Truths(truths)] => Some(ColumnValues::Truths(truths.negated())),
-                _ => None,
-            };
-        }
-        Function::IsNull => return is_null(arguments.first()?, rows).map(ColumnValues::Truths),
-        Function::Case => {
-            let [condition, value] = arguments else { return None };
-            return only_where(condition, value, rows);
-        }
-        Function::Negate => {
-            let [ColumnValues::Numbers(numbers)] = arguments else { return None };
-            return arithmetic::negate(numbers).map(ColumnValues::Numbers);
-        }
-        _ => {}
-    }
-    let (first, rest) = arguments.split_first()?;
-    if let Some(literals) = constants(rest) {
-        return with_literals(function, first, &literals);
-    }
-    match arguments {
-        [ColumnValues::Constant(literal), ColumnValues::Numbers(numbers)] => function
-            .mirrored()
-            .and_then(|mirrored| filter_numbers::numbers(numbers, mirrored, literal))
-            .map(ColumnValues::Truths)
-            .or_else(|| {
-                arithmetic::of_literal(literal, function, numbers).map(ColumnValues::Numbers)
-            }),
-        _ => None,
-    }
-}
-
-fn constants<'v>(values: &'v [ColumnValues<'_>]) -> Option<Vec<&'v Value>> {
-    values
-        .iter()
-        .map(|value| match value {
-            ColumnValues::Constant(value) => Some(value),
-            _ => None,
-        })
-        .collect()
-}
-
-fn with_literals<'a>(
-    function: Function,
-    values: &ColumnValues<'a>,
-    literals: &[&Value],
-) -> Option<ColumnValues<'a>> {
-    match (values, literals) {
-        (ColumnValues::Numbers(numbers), literals) if function == Function::In => {
-            filter_numbers::are_in(numbers, literals).map(ColumnValues::Truths)
-        }
-        (ColumnValues::Truths(truths), [Value::Bool(default)])
-            if function == Function::Coalesce =>
-        {
-            let sides = if *default { &truths.possible } else { &truths.yes };
-            Some(ColumnValues::Truths(Truths::certain((**sides).clone())))
-        }
-        (ColumnValues::Numbers(numbers), [literal]) => {
-            filter_numbers::numbers(numbers, function, literal).map(ColumnValues::Truths).or_else(
-                || {
-                    arithmetic::with_literal(numbers, function, literals)
-                        .or_else(|| calendar::with_literals(numbers, function, literals))
-                        .map(ColumnValues::Numbers)
-                },
-            )
-        }
-        (ColumnValues::Numbers(numbers), _) => {
-            arithmetic::with_literal(numbers, function, literals)
-                .or_else(|| calendar::with_literals(numbers, function, literals))
-                .map(ColumnValues::Numbers)
-        }
-        (ColumnValues::Doubles(doubles), [literal]) => {
-            filter_numbers::doubles(doubles, function, literal).map(ColumnValues::Truths)
-        }
-        (ColumnValues::Mixed(mixed), [literal]) => {
-            filter_numbers::mixed(mixed, function, literal).map(ColumnValues::Truths)
-        }
-        (ColumnValues::Coded(coded), literals) if function == Function::In => {
-            filter_dictionary::is_in(coded, literals).map(ColumnValues::Truths)
-        }
-        (ColumnValues::Coded(coded), [literal]) => {
-            filter_dictionary::compare(coded, function, literal).map(ColumnValues::Truths)
-        }
-        _ => None,
-    }
 }
 
 /// AND or OR. Each argument's values are released before the next one is evaluated, however many
@@ -348,59 +247,6 @@ fn junction(
         }
     }
     Ok(Truths { yes: Rc::new(yes), possible: Rc::new(possible) })
-}
-
-/// The value where the condition is true, null elsewhere: FILTER turns an argument into this.
-fn only_where<'a>(
-    condition: &ColumnValues<'_>,
-    value: &ColumnValues<'a>,
-    rows: usize,
-) -> Option<ColumnValues<'a>> {
-    let only = |valid: Option<&Rc<Bitmap>>| {
-        let mut yes = (*condition.truths(rows).yes).clone();
-        valid.into_iter().for_each(|valid| yes.and(valid));
-        Some(Rc::new(yes))
-    };
-    Some(match value {
-        ColumnValues::Constant(Value::Number(number)) => {
-            let (from, scale) = number.to_stored()?;
-            let (mantissas, logical) = (
-                MantissaColumn::FrameOfReference(FrameOfReference::same(from, rows)),
-                Logical::Plain,
-            );
-            ColumnValues::Numbers(Numbers { mantissas, scale, logical, valid: only(None) })
-        }
-        ColumnValues::Numbers(numbers) => {
-            let valid = only(numbers.valid.as_ref());
-            ColumnValues::Numbers(Numbers { valid, ..numbers.clone() })
-        }
-        ColumnValues::Doubles(doubles) => {
-            let valid = only(doubles.valid.as_ref());
-            ColumnValues::Doubles(Doubles { valid, ..doubles.clone() })
-        }
-        _ => return None,
-    })
-}
-
-fn is_null(values: &ColumnValues<'_>, rows: usize) -> Option<Truths> {
-    let without = |valid: Option<&Rc<Bitmap>>| {
-        let mut null = valid.map_or_else(|| filled(rows, true), |valid| (**valid).clone());
-        null.not();
-        Some(Truths::certain(null))
-    };
-    match values {
-        ColumnValues::Numbers(numbers) => without(numbers.valid.as_ref()),
-        ColumnValues::Doubles(doubles) | ColumnValues::Mixed(Mixed { doubles, .. }) => {
-            without(doubles.valid.as_ref())
-        }
-        ColumnValues::Truths(truths) => {
-            let mut null = truths.yes.as_ref().clone();
-            null.not();
-            null.and(&truths.possible);
-            Some(Truths::certain(null))
-        }
-        _ => None,
-    }
 }
 
 /// Evaluates once per code, if one argument has codes and all others are constant.
