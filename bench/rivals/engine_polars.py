@@ -125,6 +125,9 @@ class Engine:
             before = count_if(pl.col("time") < BEFORE[1], weight).alias("n")
             after = count_if(pl.col("time") >= AFTER[0], weight).alias("m")
             return frame.filter(between(BEFORE) | between(AFTER)).group_by("endpoint").agg(before, after).top_k(100, by="n")
+        if name == "errors":
+            errors = count_if(pl.col("status") >= 500, weight).alias("errors")
+            return all_rows.group_by("endpoint").agg(count(weight).alias("n"), errors).top_k(100, by="n")
         if name in ("weighted", "weighted_plain"):
             return all_rows.group_by("service").agg(wide_sum("rate").alias("n"))
         raise KeyError(name)

@@ -87,6 +87,7 @@ ALL = within(RANGE)
 def weighed(question):
     """The question of rows that count `rate` times each. Percentiles and distinct counts are spelled by the engines."""
     sums = re.sub(r"sum\((\w+)\)", r"sum(CAST(\1 AS BIGINT) * rate)", question.sql)
+    sums = sums.replace("THEN 1 ELSE 0 END", "THEN rate ELSE 0 END")
     own = question.sql.replace("FROM requests", "FROM weighted").replace("sum(rate)", "sum(sample_rate)")
     return dataclasses.replace(
         question, name=question.name + WEIGHTED, title=f"sampled: {question.title}", sql=sums.replace("count(*)", "sum(rate)"),
@@ -139,6 +140,9 @@ def plain_questions(reading_rows):
                  f" count(*) FILTER (WHERE time >= {AFTER[0]}) AS m FROM requests"
                  f" WHERE ({within(BEFORE)}) OR ({within(AFTER)}) GROUP BY endpoint ORDER BY n DESC LIMIT 100",
                  (Bar(3),), order=1),
+        Question("errors", "count, errors by endpoint", "requests", (KEY, EXACT, EXACT),
+                 f"SELECT endpoint, count(*) AS n, sum(CASE WHEN status >= 500 THEN 1 ELSE 0 END) AS errors FROM requests"
+                 f" WHERE {ALL} GROUP BY endpoint ORDER BY n DESC LIMIT 100", (), order=1),
         Question("weighted", "weighted count by service", "requests", (KEY, EXACT),
                  f"SELECT service, sum(rate) AS n FROM requests WHERE {ALL} GROUP BY service", (Bar(3),),
                  weighed_by_hadal=f"SELECT service, count(*) AS n FROM weighted WHERE {ALL} GROUP BY service"),
