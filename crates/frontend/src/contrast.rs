@@ -116,14 +116,14 @@ impl Asking<'_> {
         candidates
             .sort_by(|one: &Candidate, other| other.evidence.ratio.total_cmp(&one.evidence.ratio));
         let strongest = &candidates[..candidates.len().min(PAIRED_MAX)];
-        let pairs = pairs::candidates(&sides, (strongest, tried), all).await?;
+        let pairs = pairs::examine(&sides, (strongest, tried), all).await?;
         tried += strongest.len() * strongest.len() / 2;
-        candidates.extend(pairs);
+        candidates.extend(pairs.candidates);
         let Noted { coverage, stats, warnings: noted } = sides.noted.into_inner();
         warnings.extend(noted);
         Ok(Contrast {
             events: all.map(|rows| rows.events),
-            findings: merged(findings(candidates, tried), limit),
+            findings: merged(findings(candidates, tried), &pairs.of_same_rows, limit),
             columns: columns.into_iter().map(|column| column.name).collect(),
             tried,
             coverage: coverage.unwrap_or_default(),

@@ -10,22 +10,29 @@ const REDUNDANT_MAX: usize = PAIRED_MAX * PAIRED_MAX;
 /// Numbers of events that differ by at most this part of them are taken for those of the same rows.
 const SAME: f64 = 0.01;
 
-/// The first `limit` differences, after those that are about the same rows were merged.
-pub(crate) fn merged(mut differences: Vec<Difference>, limit: usize) -> Vec<Difference> {
+/// The first `limit` differences, after those that are about the same rows were merged. Each of the
+/// pairs `of_same_rows` has conditions that the same rows meet.
+pub(crate) fn merged(
+    mut differences: Vec<Difference>,
+    of_same_rows: &[[Condition; 2]],
+    limit: usize,
+) -> Vec<Difference> {
     // Enough for the limit, and few enough to compare each with each.
     differences.truncate(limit.saturating_add(REDUNDANT_MAX));
-    let mut merged = merge_all(differences);
+    let mut merged = merge_all(differences, of_same_rows);
     merged.truncate(limit);
     merged
 }
 
-/// The differences in their order. Those with a condition in common and equally many events on both
-/// sides become one difference, at the position of the first. It has the fewest conditions; the
-/// conditions of the others are in its `also`.
-fn merge_all(differences: Vec<Difference>) -> Vec<Difference> {
+/// The differences in their order. Those with equally many events on both sides become one
+/// difference, if they have a condition in common, or one each that the same rows meet. It is at
+/// the position of the first and has the fewest conditions; the conditions of the others are in its
+/// `also`.
+fn merge_all(differences: Vec<Difference>, of_same_rows: &[[Condition; 2]]) -> Vec<Difference> {
     let mut kept: Vec<Difference> = Vec::new();
     for difference in differences {
-        match kept.iter_mut().find(|other| is_redundant(other, &difference)) {
+        let is_redundant = |other: &&mut Difference| is_redundant(other, &difference, of_same_rows);
+        match kept.iter_mut().find(is_redundant) {
             Some(other) => merge(other, difference),
             None => kept.push(difference),
         }
@@ -33,13 +40,21 @@ fn merge_all(differences: Vec<Difference>) -> Vec<Difference> {
     kept
 }
 
-fn is_redundant(one: &Difference, other: &Difference) -> bool {
-    let is_same = |side: usize| {
-        let [one, other] = [one.events[side], other.events[side]];
-        (one - other).abs() <= SAME * one.max(other)
-    };
+fn is_redundant(one: &Difference, other: &Difference, of_same_rows: &[[Condition; 2]]) -> bool {
     let has = |condition: &Condition| other.conditions.contains(condition);
-    is_same(0) && is_same(1) && one.conditions.iter().any(has)
+    let is_same_alone = || match (one.conditions.as_slice(), other.conditions.as_slice()) {
+        ([one], [other]) => of_same_rows.iter().any(|[left, right]| {
+            (left == one && right == other) || (left == other && right == one)
+        }),
+        _ => false,
+    };
+    are_same(one.events, other.events) && (one.conditions.iter().any(has) || is_same_alone())
+}
+
+/// Whether the events of the two sides are equally many.
+pub(crate) fn are_same(one: [f64; 2], other: [f64; 2]) -> bool {
+    let mut sides = one.into_iter().zip(other);
+    sides.all(|(one, other)| (one - other).abs() <= SAME * one.max(other))
 }
 
 /// Merges a difference into an earlier one.
@@ -86,7 +101,10 @@ mod tests {
             let names: Vec<&str> = conditions.iter().map(|of| of.column.as_str()).collect();
             names.join(" ")
         };
-        merged(differences, 10).iter().map(|of| [names(&of.conditions), names(&of.also)]).collect()
+        merged(differences, &[], 10)
+            .iter()
+            .map(|of| [names(&of.conditions), names(&of.also)])
+            .collect()
     }
 
     #[test]
@@ -111,11 +129,27 @@ mod tests {
     }
 
     #[test]
+    fn conditions_that_the_same_rows_meet_are_one_difference() {
+        let one = |column| difference(&[column], 10.0, 5.0);
+        let pair = |left, right| {
+            let condition = |column| one(column).conditions[0].clone();
+            [condition(left), condition(right)]
+        };
+        let all = vec![one("a"), one("b"), one("c"), difference(&["d"], 10.0, 9.0)];
+        let merged = merged(all, &[pair("b", "a"), pair("a", "d")], 10);
+        let names = merged.iter().map(|of| {
+            let also: Vec<&str> = of.also.iter().map(|of| of.column.as_str()).collect();
+            (of.conditions[0].column.as_str(), also)
+        });
+        assert_eq!(names.collect::<Vec<_>>(), [("a", vec!["b"]), ("c", vec![]), ("d", vec![])]);
+    }
+
+    #[test]
     fn redundant_differences_take_no_place_of_others() {
         let pairs = (0..9).map(|other| format!("c{other}"));
         let pairs = pairs.map(|other| difference(&["cause", &other], 100.0, 20.0));
         let all = pairs.chain([difference(&["weak"], 400.0, 30.0)]).collect();
-        let first = merged(all, 2);
+        let first = merged(all, &[], 2);
         assert_eq!(first.iter().map(|of| of.also.len()).collect::<Vec<_>>(), [8, 0]);
         assert_eq!(first[1].conditions[0].column.as_str(), "weak");
     }
