@@ -17,6 +17,7 @@ import type { Problem } from "../../api/client";
 import {
   type Explanation,
   explain,
+  HEAD_BYTES,
   type ReadOptions,
   type Receipt,
   tableOf,
@@ -69,7 +70,9 @@ export default function ImportDialog(props: {
             {preview.error ? (
               <ProblemCard problem={preview.error} />
             ) : (
-              preview.data && <Conclusions explanation={preview.data} />
+              preview.data && (
+                <Conclusions explanation={preview.data} isWhole={file.size < HEAD_BYTES} />
+              )
             )}
             <ReadForm
               options={options}
@@ -111,7 +114,7 @@ function columnsOf(explanation: Explanation | undefined): string[] {
 }
 
 /** What was concluded, and what of it is doubtful. */
-function Conclusions({ explanation }: { explanation: Explanation }) {
+function Conclusions({ explanation, isWhole }: { explanation: Explanation; isWhole: boolean }) {
   const { detected, evidence, warnings, rejected, time_from } = explanation;
   const doubts = [
     ...warnings.map(({ message }) => message),
@@ -137,6 +140,11 @@ function Conclusions({ explanation }: { explanation: Explanation }) {
               {doubt}
             </Text>
           ))}
+          {!isWhole && (
+            <Text fz="xs" c="dimmed">
+              Numbers are of the first {bytes(HEAD_BYTES)}.
+            </Text>
+          )}
         </Alert>
       )}
     </Stack>
