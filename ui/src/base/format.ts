@@ -20,11 +20,8 @@ export function short(value: number): string {
   return `${trimmed(scaled, 3)}${PREFIXES[step]}`;
 }
 
-/** Made once: that takes a hundred times as long as to write a number. */
-const GROUPED = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 6 });
-
-const trimmed = (value: number, digits: number) =>
-  GROUPED.format(Number(value.toPrecision(digits)));
+/** A number of so many digits that matter. Without Intl, whose first use takes long. */
+const trimmed = (value: number, digits: number) => exact(Number(value.toPrecision(digits)));
 
 /** All digits of a number, in groups of three. Digits in a text, as big decimals come, stay. */
 export function exact(value: number | string): string {

@@ -11,7 +11,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import { IconCalendar } from "@tabler/icons-react";
-import { type FormEvent, useRef, useState } from "react";
+import { type FormEvent, useMemo, useRef, useState } from "react";
 import type { Table } from "../../api/types";
 import { durationWords } from "../../base/duration";
 import { visible } from "../../base/format";
@@ -33,8 +33,6 @@ const PERIODS = [
   { name: "this week", from: "this week", to: "now" },
   { name: "this month", from: "this month", to: "now" },
 ];
-
-const ZONES = Intl.supportedValuesOf("timeZone");
 
 /** All ways to pick a time range: a usual length, all there is, or two moments; and the zone. */
 export function RangeForm(props: {
@@ -199,10 +197,15 @@ function Calendar(props: { label: string; day: string; onPick: (day: string) => 
   );
 }
 
+/** All zones that the browser knows. */
+const namedZones = () =>
+  Intl.supportedValuesOf("timeZone").map((it) => ({ value: it, label: it.replaceAll("_", " ") }));
+
 /** Local time, UTC, or any named zone. */
 function ZoneChoice({ zone, onZone }: { zone: Zone; onZone: (zone: Zone) => void }) {
   const named = zone !== "local" && zone !== "UTC";
   const [choosing, setChoosing] = useState(named);
+  const zones = useMemo(() => (choosing ? namedZones() : []), [choosing]);
   const choose = (kind: string) => {
     setChoosing(kind === "named");
     if (kind !== "named") onZone(kind);
@@ -229,7 +232,7 @@ function ZoneChoice({ zone, onZone }: { zone: Zone; onZone: (zone: Zone) => void
           searchable
           limit={60}
           nothingFoundMessage="No zone has this in its name"
-          data={ZONES.map((it) => ({ value: it, label: it.replaceAll("_", " ") }))}
+          data={zones}
           value={named ? zone : null}
           onChange={(it) => it && onZone(it)}
           comboboxProps={{ withinPortal: false, size: "xs" }}
