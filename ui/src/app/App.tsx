@@ -1,12 +1,12 @@
 import { Center, Loader, Stack } from "@mantine/core";
 import { useCallbackRef, useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
-import { fetchTables, type Problem, serverNow } from "../api/client";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo } from "react";
+import { type Problem, serverNow } from "../api/client";
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import type { Commit } from "../explore/context";
-import { useTableColumns } from "../explore/tableColumns";
+import { TABLES_AGE_MS, tablesQuery, useTableColumns } from "../explore/tableColumns";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
 import { IncomingBar } from "../widgets/IncomingBar";
@@ -14,12 +14,14 @@ import { FileDrop } from "../widgets/importing/FileDrop";
 import { NoticeBar } from "../widgets/NoticeBar";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
-import { useAddress, usePage, useSearch } from "./address";
+import { replaceQuery, useAddress, usePage, useSearch } from "./address";
 import { CommandPalette } from "./CommandPalette";
 import { ExplorePage } from "./ExplorePage";
+import { initialQuery } from "./initialQuery";
 import { KeyHelp } from "./KeyHelp";
 import { useKeys } from "./keys";
 import { Logo } from "./Logo";
+import { moveOn, useMoment } from "./moment";
 import { NoSuchTable } from "./NoSuchTable";
 import { needsNoTables, OtherPage, pageTitle } from "./OtherPage";
 import { paceOf } from "./pace";
@@ -30,7 +32,6 @@ const StartPage = lazy(async () => ({ default: (await import("./home/StartPage")
 
 const NO_COLUMNS: Column[] = [];
 const NO_TABLES: Table[] = [];
-const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
 /** How often a live page looks whether to ask again. */
 const LOOK_MS = 250;
@@ -40,7 +41,7 @@ const SAME_MOMENT_MS = 60_000;
 
 /** The whole page: the tables, the current query, and the moment that it is asked for. */
 export function App() {
-  const { query: read, ignored, commit, replace } = useAddress();
+  const { query: read, ignored, commit } = useAddress();
   const { page, open } = usePage();
   const [zone, setZone] = useZone();
   const [now, again] = useNow(read?.refresh ?? "");
@@ -57,7 +58,7 @@ export function App() {
   useDocumentTitle(about ? `${about} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
   const initial = ignored.length === 0 && page === "query" ? tables.data : undefined;
-  useInitialQuery(read, initial, replace, again);
+  useInitialQuery(read, initial, again);
   const ask = useCallbackRef<Commit>((wanted) => {
     const next = typeof wanted === "function" ? query && wanted(query) : wanted;
     if (next === null) return;
@@ -147,9 +148,8 @@ export function App() {
 }
 
 function useTables() {
-  return useQuery<Table[], Problem>({
-    queryKey: ["tables"],
-    queryFn: ({ signal }) => fetchTables(signal),
+  return useQuery({
+    ...tablesQuery,
     refetchInterval: (query) => (query.state.data?.length ? TABLES_AGE_MS : WAITING_MS),
   });
 }
@@ -168,11 +168,11 @@ function withDefaultRange(query: Query | null, table: Table | undefined, now: nu
 
 /** The moment of asking: the present, moved on by `again` and by the refresh rate. */
 function useNow(refresh: string): [number, () => void] {
-  const [now, setNow] = useState(serverNow);
+  const now = useMoment();
   const client = useQueryClient();
   const again = useCallback(() => {
     void client.invalidateQueries({ queryKey: ["answer"], refetchType: "none" });
-    setNow(serverNow());
+    moveOn();
   }, [client]);
   // Only once the page asks of the new moment: a query of a relative time is another one then,
   // while that of a fixed time is the same, and may have got more rows.
@@ -193,27 +193,19 @@ function useNow(refresh: string): [number, () => void] {
   return [now, again];
 }
 
-/** Without a table in the URL, that of users with most rows; without a range, one that holds data. */
+/** Completes the address once its tables are known. */
 function useInitialQuery(
   query: Query | null,
   tables: Table[] | undefined,
-  replace: (next: Query) => void,
   again: () => void,
 ): void {
   useEffect(() => {
-    const name = query?.table ?? busiest(tables ?? [])?.name;
-    const table = tables?.find((it) => it.name === name);
-    // A range that ends before it begins is none.
-    if (!table || (query && rangeOf(query, serverNow(), table))) return;
+    const initial = initialQuery(query, tables ?? NO_TABLES, serverNow());
+    if (initial === null) return;
     // Its rows may have come after the page asked last.
     again();
-    replace({ ...(query ?? defaultQuery(table.name)), ...rangeWithData(table, serverNow()) });
-  }, [query, tables, replace, again]);
-}
-
-function busiest(tables: Table[]): Table | undefined {
-  const userTables = tables.filter((it) => !it.name.startsWith("_"));
-  return userTables.toSorted((a, b) => b.rows - a.rows)[0];
+    replaceQuery(initial);
+  }, [query, tables, again]);
 }
 
 function Middle({ children }: { children: ReactNode }) {

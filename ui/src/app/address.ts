@@ -54,7 +54,7 @@ export function go(url: string, replace = false): void {
 let read = { search: "", ...readQuery("", VIEWS) };
 
 /** What the address asks: read once for each address. */
-function asked(): typeof read {
+export function asked(): typeof read {
   const { search } = window.location;
   if (search !== read.search) read = { search, ...readNext(read, search, VIEWS) };
   return read;
@@ -74,19 +74,20 @@ function goesOn(next: Query): boolean {
   return same && soon;
 }
 
-/** The query of the URL, and a way to ask another: as a new entry of the history, or in place. */
+/** The query of the URL, and a way to ask another as a new entry of the history. */
 export function useAddress(): {
   query: Query | null;
   /** Invalid parts of the URL; they stay there until the query changes. */
   ignored: readonly IgnoredPart[];
   commit: (next: Query) => void;
-  replace: (next: Query) => void;
 } {
   const { query, ignored } = useSyncExternalStore(subscribe, asked);
   const commit = useCallback((next: Query) => go(withBoard(urlOf(next)), goesOn(next)), []);
-  const replace = useCallback((next: Query) => go(withBoard(urlOf(next)), true), []);
-  return { query, ignored, commit, replace };
+  return { query, ignored, commit };
 }
+
+/** Asks another query in place of the present one. */
+export const replaceQuery = (next: Query): void => go(withBoard(urlOf(next)), true);
 
 /** A query's URL, which keeps the dashboard that the query was opened from. */
 function withBoard(url: string): string {
@@ -107,6 +108,12 @@ const PAGES = ["home", "cluster", "functions", "dashboards", "dashboard", "snaps
 /** What the page shows. */
 export type PageName = "query" | (typeof PAGES)[number];
 
+/** What the search part of an address shows. */
+export function pageOf(search: string): PageName {
+  const shown = new URLSearchParams(search).get("page");
+  return PAGES.find((it) => it === shown) ?? "query";
+}
+
 /** What the page shows, and a way to show another. */
 export function usePage(): { page: PageName; open: (page: PageName) => void } {
   const search = useSyncExternalStore(subscribe, () => window.location.search);
@@ -117,6 +124,5 @@ export function usePage(): { page: PageName; open: (page: PageName) => void } {
     const rest = keys.toString();
     go(rest === "" ? "" : `?${rest}`, false);
   }, []);
-  const shown = new URLSearchParams(search).get("page");
-  return { page: PAGES.find((it) => it === shown) ?? "query", open };
+  return { page: pageOf(search), open };
 }

@@ -8,6 +8,7 @@ import { Problem } from "../api/client";
 import { loadPainter } from "../charts/echart";
 import { App } from "./App";
 import { Boundary } from "./Boundary";
+import { askFirst } from "./firstAnswers";
 import { trustNoMarkup } from "./trusted";
 
 const theme = createTheme({
@@ -47,9 +48,18 @@ window.addEventListener("pageshow", (event) => {
   if (event.persisted) void client.refetchQueries({ type: "active" });
 });
 
-trustNoMarkup();
-const root = document.getElementById("root");
-if (root) {
+/** How often, and how many times, the page looks for its first answers. */
+const LOOK_MS = 20;
+const LOOKS = 20;
+
+/** Ends when the page is to be drawn without its first answers: a busy processor is no reason. */
+async function patience(): Promise<void> {
+  for (let look = 0; look < LOOKS; look++) await new Promise((next) => setTimeout(next, LOOK_MS));
+}
+
+function draw(): void {
+  const root = document.getElementById("root");
+  if (!root) return;
   createRoot(root).render(
     <StrictMode>
       <MantineProvider theme={theme} defaultColorScheme="auto">
@@ -62,5 +72,11 @@ if (root) {
     </StrictMode>,
   );
 }
-// Charts are loaded while the page asks its first query, once the page itself is painted.
-requestAnimationFrame(() => setTimeout(loadPainter));
+
+trustNoMarkup();
+const drawn = new AbortController();
+void Promise.race([askFirst(client, drawn.signal), patience()])
+  .catch(() => undefined)
+  .then(() => drawn.abort())
+  .then(draw)
+  .then(loadPainter);

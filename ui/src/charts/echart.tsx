@@ -7,11 +7,14 @@ import { type RefObject, useEffect, useRef, useState } from "react";
 
 let painter: Promise<typeof import("./echart-painter")> | null = null;
 
-/** ECharts; loaded with the first call. */
+/** ECharts; loaded with the first call, once what stands around the charts is painted. */
 export function loadPainter() {
-  painter ??= import("./echart-painter");
+  painter ??= nextPaint().then(() => import("./echart-painter"));
   return painter;
 }
+
+/** Resolves after the next picture of the page. */
+const nextPaint = () => new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
 
 export type { EChartsCoreOption as ChartOption };
 

@@ -4,7 +4,7 @@ import type { Column, Table } from "../api/types";
 import { calendarZone, type Zone } from "../base/zone";
 import type { Query } from "../query/query";
 import type { ResolvedRows } from "../query/spec";
-import { rangeOf, rangeWithData } from "../query/time";
+import { rangeIn } from "../query/time";
 import type { IgnoredPart, ViewManifest } from "../query/viewManifest";
 import { isIdentifier } from "./columnRanking";
 import { useColumnStats } from "./columnStats";
@@ -93,12 +93,7 @@ function useRows(
   now: number,
 ): ResolvedRows {
   const { from, to, define, filters, search, where } = query;
-  const range = useMemo(
-    () =>
-      rangeOf({ from, to }, now, table) ??
-      rangeOf(rangeWithData(table, now), now, table) ?? { from: now - 3_600_000, to: now },
-    [from, to, now, table],
-  );
+  const range = useMemo(() => rangeIn({ from, to }, table, now), [from, to, now, table]);
   return useMemo(
     () => ({
       query: { table: table.name, define, filters, search, where },

@@ -1,6 +1,6 @@
 // Answers of the server, kept while the query that they answer is on the page.
 
-import { keepPreviousData, skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, skipToken, useQuery } from "@tanstack/react-query";
 import { createContext, useContext, useEffect, useRef, useState } from "react";
 import { ask, Problem, type QueryUpdate } from "../api/client";
 import type { Answer, Cell, QueryProgress, QuerySpec } from "../api/types";
@@ -30,6 +30,23 @@ export type AnswerSource = (
 
 export const AnswerSourceContext = createContext<AnswerSource>(ask);
 
+/** The request for an answer, which is kept for a minute after it was on the page. */
+export const answerQuery = (spec: QuerySpec | null, source: AnswerSource = ask) =>
+  queryOptions<Answer, Problem>({
+    queryKey: ["answer", spec],
+    queryFn: async ({ signal, client }) => {
+      const updates = ["update", spec];
+      const onUpdate = (update: QueryUpdate) => client.setQueryData(updates, update);
+      try {
+        return await source(spec as QuerySpec, signal, onUpdate);
+      } finally {
+        client.setQueryData(updates, null);
+      }
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  });
+
 /** So long an answer may take before the page says that what it shows is old. */
 const LATE_MS = 7000;
 const AGAIN_MS = 5000;
@@ -40,22 +57,10 @@ const AGAIN_MS = 5000;
  */
 export function useAnswer(spec: QuerySpec | null): Result {
   const source = useContext(AnswerSourceContext);
-  const client = useQueryClient();
-  const result = useQuery<Answer, Problem>({
-    queryKey: ["answer", spec],
-    queryFn: async ({ signal }) => {
-      const updates = ["update", spec];
-      const onUpdate = (update: QueryUpdate) => client.setQueryData(updates, update);
-      try {
-        return await source(spec as QuerySpec, signal, onUpdate);
-      } finally {
-        client.setQueryData(updates, null);
-      }
-    },
+  const result = useQuery({
+    ...answerQuery(spec, source),
     enabled: spec !== null,
     placeholderData: keepPreviousData,
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 60_000,
     refetchInterval: ({ state }) => (state.error?.passing ? AGAIN_MS : false),
   });
   const { data, error, isFetching, isPlaceholderData, dataUpdatedAt, failureReason } = result;

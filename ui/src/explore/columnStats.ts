@@ -1,10 +1,10 @@
 // A table's columns: names and types at once, statistics of their values later.
 
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { type ColumnStats, fetchColumnStats, type Problem } from "../api/client";
 import type { Column, Table } from "../api/types";
-import { useColumnUnits, withUnits } from "../widgets/columns/columnUnits";
+import { type ColumnUnits, useColumnUnits, withUnits } from "../widgets/columns/columnUnits";
 
 const AGAIN_MS = 1000;
 
@@ -24,15 +24,26 @@ export interface ColumnsWithStats {
 export const columnsVersion = ({ column_count, first_time }: Table): string =>
   `${column_count} ${first_time}`;
 
+/** The request for the statistics of a table's columns. */
+export const columnStatsQuery = (table: Table) =>
+  queryOptions<ColumnStats, Problem>({
+    queryKey: ["column-stats", table.name, columnsVersion(table)],
+    queryFn: ({ signal }) => fetchColumnStats(table.name, signal),
+    staleTime: 60_000,
+  });
+
 /** The columns of a table with statistics; `columns` are their names and types. */
 export function useColumnStats(table: Table, columns: readonly Column[]): ColumnsWithStats {
   const { name } = table;
-  const [requested, setRequested] = useState("");
-  const { data, isError } = useQuery<ColumnStats, Problem>({
-    queryKey: ["column-stats", name, columnsVersion(table)],
-    queryFn: ({ signal }) => fetchColumnStats(name, signal),
+  const query = columnStatsQuery(table);
+  const client = useQueryClient();
+  // What is there was requested.
+  const [requested, setRequested] = useState(() =>
+    client.getQueryData(query.queryKey) === undefined ? "" : name,
+  );
+  const { data, isError } = useQuery({
+    ...query,
     enabled: requested === name,
-    staleTime: 60_000,
     refetchInterval: ({ state }) => (state.data?.complete === false ? AGAIN_MS : false),
     placeholderData: (before, query) => (query?.queryKey[1] === name ? before : undefined),
   });
@@ -40,13 +51,20 @@ export function useColumnStats(table: Table, columns: readonly Column[]): Column
   const load = useCallback(() => setRequested(name), [name]);
   return useMemo(
     () => ({
-      columns: withUnits(withStats(columns, data?.columns ?? []), units),
+      columns: withAll(columns, data, units),
       loaded: data !== undefined || isError,
       load,
     }),
     [columns, data, units, isError, load],
   );
 }
+
+/** The columns with all that is known of them. */
+export const withAll = (
+  columns: readonly Column[],
+  stats: ColumnStats | undefined,
+  units: ColumnUnits,
+): readonly Column[] => withUnits(withStats(columns, stats?.columns ?? []), units);
 
 /** The columns, with statistics where there are some. */
 export function withStats(columns: readonly Column[], stats: readonly Column[]): readonly Column[] {

@@ -88,6 +88,11 @@ export function rangeWithData(table: Table, now: number): Pick<Query, "from" | "
   return isLong ? { from: "-1d", to: "now" } : FULL_RANGE;
 }
 
+/** The range of a query in a table; one that holds data where the query says none. */
+export const rangeIn = (query: Pick<Query, "from" | "to">, table: Table, now: number): Range =>
+  rangeOf(query, now, table) ??
+  rangeOf(rangeWithData(table, now), now, table) ?? { from: now - 3_600_000, to: now };
+
 /** A shorter time than this is hardly a picture. */
 const SHORTEST = 60_000;
 

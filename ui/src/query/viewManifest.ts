@@ -2,7 +2,7 @@
 // manifest.
 
 import type { ComponentType } from "react";
-import type { Column, QuerySpec, Type } from "../api/types";
+import type { Answer, Column, QuerySpec, Type } from "../api/types";
 import { typeOf } from "./filter";
 import type { Query } from "./query";
 import type { ResolvedQuery } from "./spec";
@@ -42,6 +42,9 @@ export interface ViewOption<Value = unknown> {
   readonly columnTypes?: readonly Type[];
 }
 
+/** Asks a query, unless it was asked before; resolves to its answer. */
+export type Answers = (spec: QuerySpec) => Promise<Answer>;
+
 export interface ViewManifest {
   /** The value of `view` in the address. */
   readonly kind: string;
@@ -54,6 +57,8 @@ export interface ViewManifest {
   /** Whether it stands beside the row of views, whatever the query is. */
   readonly apart?: true;
   plan(resolved: ResolvedQuery): ViewPlan;
+  /** Asks for what else the view draws at first, before it is drawn. */
+  askFirst?(resolved: ResolvedQuery, answer: Answers): Promise<void>;
   /** Whether a query that the view can show asks for it more than for most other views. */
   suggests?(resolved: ResolvedQuery): boolean;
   /** Makes the query fit the columns, and says what of it had to be ignored. */

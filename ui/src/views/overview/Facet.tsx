@@ -13,16 +13,14 @@ import { withView } from "../../query/viewManifest";
 import { ChangeText } from "../table/ChangeText";
 import { stepOf } from "../table/MeasureCells";
 import { type FacetRow, facetRows } from "./facetRows";
-import { facetSpec } from "./spec";
+import { FACET_LOOK, facetSpec } from "./spec";
 
 const FACET_VALUES = 6;
-/** Values that are requested, so that the number of further ones is known. */
-const FACET_LOOK = 101;
 
 /** The top values of a column by the first measure, and how much they changed. */
 export function Facet({ column, total }: { column: Column; total: number | null }) {
   const { resolved, query, columns, views, zone, identifiers, commit, openMenu } = useExplore();
-  const result = useAnswer(facetSpec(resolved, column.name, FACET_LOOK));
+  const result = useAnswer(facetSpec(resolved, column.name));
   const { partial, error, isFetching } = result;
   const data = partial ?? result.data;
   const measure = useAsked(result, query.measures[0] ?? EVENTS);

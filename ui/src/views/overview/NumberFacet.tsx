@@ -1,5 +1,4 @@
 import { Group, Paper, Skeleton, Text, UnstyledButton } from "@mantine/core";
-import { numberOf } from "../../api/client";
 import type { Column } from "../../api/types";
 import { count } from "../../base/format";
 import { inUnit, unitOfColumn } from "../../base/units";
@@ -9,18 +8,19 @@ import { pointOf, useExplore } from "../../explore/context";
 import { excludeRange, withFilter } from "../../query/edit";
 import type { Filter } from "../../query/filter";
 import { viewOfColumn } from "../../query/viewManifest";
-import { barsSpec, numberSpec } from "./spec";
+import { barsSpec, numberSpec, percentilesOf } from "./spec";
 
 /** How the middle 98 % of a number column spread: a small histogram, the median and p95. */
 export function NumberFacet({ column }: { column: Column }) {
   const { resolved, query, views, commit } = useExplore();
   const summary = useAnswer(numberSpec(resolved, column.name));
   const summed = summary.partial ?? summary.data;
-  const [p1, p50, p95, p99] = (summed?.rows[0] ?? []).map(numberOf);
-  const has = p1 != null && p50 != null && p95 != null && p99 != null;
+  const percentiles = percentilesOf(summed);
   // Bars between the percentiles of a part would be asked for again with each further part.
-  const ready = has && !summary.partial && !summary.isPlaceholderData;
-  const spread = useAnswer(ready ? barsSpec(resolved, column.name, { p1, p50, p99 }) : null);
+  const ready = !summary.partial && !summary.isPlaceholderData;
+  const spread = useAnswer(
+    percentiles && ready ? barsSpec(resolved, column.name, percentiles) : null,
+  );
   const counted = spread.partial ?? spread.data;
   const bars = counted ? spreadOf(counted).bars : [];
   const unit = unitOfColumn([column], column.name);
@@ -58,7 +58,9 @@ export function NumberFacet({ column }: { column: Column }) {
             ))}
           </div>
           <Text size="xs" className={`numbers ${drawnAs(summary)}`} c="dimmed" mt={4}>
-            {has ? `p50 ${inUnit(p50, unit)} · p95 ${inUnit(p95, unit)}` : "No values here"}
+            {percentiles
+              ? `p50 ${inUnit(percentiles.p50, unit)} · p95 ${inUnit(percentiles.p95, unit)}`
+              : "No values here"}
           </Text>
         </>
       )}

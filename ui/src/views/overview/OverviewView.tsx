@@ -9,15 +9,10 @@ import {
 } from "@mantine/core";
 import { useMemo } from "react";
 import { numberOf } from "../../api/client";
-import type { Column, QuerySpec } from "../../api/types";
+import type { QuerySpec } from "../../api/types";
 import { durationWords } from "../../base/duration";
 import { sides, useAnswer, useAsked, withoutPartial } from "../../explore/answers";
-import {
-  isIdentifier,
-  rankByRepetition,
-  rankColumns,
-  rankNumbers,
-} from "../../explore/columnRanking";
+import { rankByRepetition } from "../../explore/columnRanking";
 import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
@@ -28,15 +23,12 @@ import { SampleRows } from "../samples/SampleRows";
 import { samplesSpec } from "../samples/spec";
 import { MeasureChart } from "../time/MeasureChart";
 import { Facet } from "./Facet";
+import { FACETS, haveStats, numberColumns, valueColumns } from "./facetColumns";
 import { Headlines } from "./Headlines";
 import { headlines } from "./headlines";
 import { NumberFacet } from "./NumberFacet";
 import { chartQuery, headlineSpec } from "./spec";
 
-const FACETS = 6;
-const NUMBERS = 3;
-/** Numbers of at most so many distinct values are codes rather than measurements. */
-const CODES = 30;
 const SAMPLES = 12;
 
 /** What a table is like at first sight: big numbers, what happens over time, top values, some rows. */
@@ -70,10 +62,6 @@ export function OverviewView({ spec }: { spec: QuerySpec }) {
   );
 }
 
-/** Whether it is known by now what the values of some column are like. */
-const haveStats = (columns: readonly Column[]) =>
-  columns.some((column) => column.distinct !== null);
-
 /** The first measure, and the length of the chart's buckets. */
 function titleOf(resolved: ResolvedQuery): string {
   const label = measureLabel(resolved.query.measures[0] ?? "");
@@ -89,13 +77,9 @@ function Facets({ total }: { total: number | null }) {
   const samples = useAnswer(guessed ? samplesSpec(resolved, SAMPLES) : null);
   const repeating = guessed && samples.data ? rankByRepetition(samples.data, query, FACETS) : [];
   const facets = haveAny
-    ? rankColumns(columns, query, FACETS)
+    ? valueColumns(columns, query)
     : columns.filter((column) => repeating.includes(column.name));
-  const names = new Set(facets.map(({ name }) => name));
-  const measured = rankNumbers(columns).filter(
-    (it) => !names.has(it.name) && !isIdentifier(it) && (numberOf(it.distinct) ?? 0) > CODES,
-  );
-  const numbers = haveAny ? measured.slice(0, NUMBERS) : [];
+  const numbers = haveAny ? numberColumns(columns, facets) : [];
   return (
     <Stack gap="xs">
       {query.compare !== "" && <FacetSort />}

@@ -1,6 +1,7 @@
 import { IconLayoutDashboard } from "@tabler/icons-react";
 import type { ViewManifest } from "../../query/viewManifest";
 import { timeSpec } from "../time/spec";
+import { askFirst } from "./askFirst";
 import { OverviewView } from "./OverviewView";
 import { chartQuery } from "./spec";
 
@@ -11,5 +12,6 @@ export const overview: ViewManifest = {
   options: [],
   shows: ["comparison"],
   plan: (resolved) => ({ spec: timeSpec(chartQuery(resolved)) }),
+  askFirst,
   component: OverviewView,
 };

@@ -9,18 +9,18 @@ const resolved = (over: Partial<Query>) => ({
 });
 
 it("asks for values by the measure, and for intervals where these rank them", () => {
-  const counts = facetSpec(resolved({}), "service", 101);
+  const counts = facetSpec(resolved({}), "service");
   expect(counts).toMatchObject({ aggregates: ["count(*)"], group_by: ["service"], limit: 101 });
   expect(counts.intervals).toBeUndefined();
   // Rare values have extreme percentiles: the frequent ones are asked for, and ranked here.
-  const slow = facetSpec(resolved({ measures: ["p95(a)"] }), "service", 101);
+  const slow = facetSpec(resolved({ measures: ["p95(a)"] }), "service");
   expect(slow.order_by).toEqual(["count(*) DESC NULLS LAST"]);
   expect(slow.intervals).toBeUndefined();
-  const share = facetSpec(resolved({ measures: ["avg(a > 1)"] }), "service", 101);
+  const share = facetSpec(resolved({ measures: ["avg(a > 1)"] }), "service");
   expect(share.intervals).toBe(true);
-  const sums = facetSpec(resolved({ measures: ["sum(a) AS total"] }), "service", 101);
+  const sums = facetSpec(resolved({ measures: ["sum(a) AS total"] }), "service");
   expect(sums.order_by).toEqual(["sum(a) DESC NULLS LAST"]);
-  const compared = facetSpec(resolved({ compare: "1d" }), "service", 101);
+  const compared = facetSpec(resolved({ compare: "1d" }), "service");
   expect(compared).toMatchObject({ intervals: true, compare: { shift: "1d" }, limit: 2000 });
 });
 
@@ -30,7 +30,7 @@ it("divides compared rates by the length of the range", () => {
 });
 
 it("draws long tails by powers of two", () => {
-  const spec = (p99: number) => barsSpec(resolved({}), "a", { p1: 1, p50: 10, p99 });
+  const spec = (p99: number) => barsSpec(resolved({}), "a", { p1: 1, p50: 10, p95: 50, p99 });
   expect(spec(100).aggregates).toEqual(["histogram(a, 24) AS spread"]);
   expect(spec(1000).aggregates).toEqual(["histogram_log(a, 2) AS spread"]);
 });

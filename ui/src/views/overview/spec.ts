@@ -1,6 +1,7 @@
 // The requests of the overview, beside the requests of the time series and of the samples.
 
-import type { QuerySpec } from "../../api/types";
+import { numberOf } from "../../api/client";
+import type { Answer, QuerySpec } from "../../api/types";
 import { comparable, isAdditive, isEstimated, type Measure } from "../../query/measure";
 import type { Query } from "../../query/query";
 import { baseSpec, compareOf, EVENTS, type ResolvedQuery } from "../../query/spec";
@@ -29,11 +30,14 @@ export function headlineSpec(resolved: ResolvedQuery, measures: readonly Measure
 /** Values of both sides of a comparison: the smallest of one may be large on the other. */
 const COMPARED_VALUES = 2000;
 
+/** Values that are requested, so that the number of further ones is known. */
+export const FACET_LOOK = 101;
+
 /**
  * The values of a column with the measure of each. The most frequent ones are asked for where the
  * measure does not add up: rare values often have extreme means.
  */
-export function facetSpec(resolved: ResolvedQuery, column: string, limit: number): QuerySpec {
+export function facetSpec(resolved: ResolvedQuery, column: string): QuerySpec {
   const measure = resolved.query.measures[0] ?? EVENTS;
   const spec = measuresOf(resolved, measure === EVENTS ? [EVENTS] : [measure, EVENTS]);
   const by = isAdditive(measure) ? withoutAlias(measure) : EVENTS;
@@ -43,7 +47,7 @@ export function facetSpec(resolved: ResolvedQuery, column: string, limit: number
     ...spec,
     ...(ranksByIntervals(measure, spec.compare !== undefined) ? { intervals: true } : {}),
     order_by: [`${by} DESC NULLS LAST`],
-    limit: spec.compare ? COMPARED_VALUES : limit,
+    limit: spec.compare ? COMPARED_VALUES : FACET_LOOK,
   };
 }
 
@@ -61,6 +65,20 @@ export function numberSpec(resolved: ResolvedQuery, column: string): QuerySpec {
   return { ...baseSpec(resolved), aggregates: percentiles };
 }
 
+/** The 1st, 50th, 95th and 99th percentile of a number column. */
+export interface Percentiles {
+  readonly p1: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+/** The percentiles of an answer; null where the column has no values. */
+export function percentilesOf(answer: Answer | undefined): Percentiles | null {
+  const [p1, p50, p95, p99] = (answer?.rows[0] ?? []).map(numberOf);
+  return p1 != null && p50 != null && p95 != null && p99 != null ? { p1, p50, p95, p99 } : null;
+}
+
 /** Bars of a small histogram. */
 const BARS = 24;
 
@@ -68,11 +86,7 @@ const BARS = 24;
 const LONG_TAIL = 30;
 
 /** A small histogram of the values between two percentiles, by powers of two where they are long-tailed. */
-export function barsSpec(
-  resolved: ResolvedQuery,
-  column: string,
-  p: { p1: number; p50: number; p99: number },
-): QuerySpec {
+export function barsSpec(resolved: ResolvedQuery, column: string, p: Percentiles): QuerySpec {
   const { filter = [], ...rest } = baseSpec(resolved);
   const name = quoteName(column);
   const isLong = p.p1 >= 0 && p.p50 > 0 && p.p99 / p.p50 > LONG_TAIL;

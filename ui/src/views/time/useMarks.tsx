@@ -1,12 +1,12 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { fetchTables } from "../../api/client";
 import type { Table } from "../../api/types";
 import { timeText } from "../../base/zone";
 import type { TimeMark } from "../../charts/time-series/markLines";
 import { useAnswer } from "../../explore/answers";
 import { useExplore } from "../../explore/context";
+import { tablesQuery } from "../../explore/tableColumns";
 import type { Range } from "../../query/time";
 import { optionOf } from "../../query/viewManifest";
 import { MARKS_MOST, markSource, marksOf, marksSpec } from "./marks";
@@ -22,11 +22,7 @@ const NO_TABLES: readonly Table[] = [];
 
 /** The tables as the page has loaded them. */
 export const useLoadedTables = (): readonly Table[] =>
-  useQuery<Table[]>({
-    queryKey: ["tables"],
-    queryFn: ({ signal }) => fetchTables(signal),
-    enabled: false,
-  }).data ?? NO_TABLES;
+  useQuery({ ...tablesQuery, enabled: false }).data ?? NO_TABLES;
 
 /** The marks of the query in a range. */
 export function useMarks(range: Range): Marks {

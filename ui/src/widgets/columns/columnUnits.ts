@@ -1,7 +1,7 @@
 // The units that a person has set for columns: in the settings of the table, or only in this
 // browser, where it may not change these.
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import { fetchSettings, Problem, putSettings } from "../../api/client";
 import { explicitSettings, settingsKey } from "../../api/settings";
@@ -65,6 +65,24 @@ export function settingsWithUnit(
   return { ...explicitSettings(current), units: Object.fromEntries(units) };
 }
 
+/** The request for a table's settings. */
+export const settingsQuery = (table: string) =>
+  queryOptions<Settings, Problem>({
+    queryKey: settingsKey(table),
+    queryFn: ({ signal }) => fetchSettings(table, signal),
+    staleTime: 60_000,
+    retry: false,
+  });
+
+const keptText = (table: string) => localStorage.getItem(KEY + table);
+
+const unitsOfBoth = (set: unknown, kept: ColumnUnits): ColumnUnits =>
+  new Map([...unitsOf(set), ...kept]);
+
+/** The units of a table's columns, by its settings and by what this browser keeps. */
+export const columnUnits = (table: string, settings: Settings | undefined): ColumnUnits =>
+  unitsOfBoth(settings?.settings.units, readUnits(keptText(table)));
+
 /** The units of a table's columns, and how to set one; null is what the column's name says. */
 export function useColumnUnits(table: string): {
   units: ColumnUnits;
@@ -73,16 +91,11 @@ export function useColumnUnits(table: string): {
   setUnit: (column: string, unit: SetUnit | null) => void;
 } {
   const client = useQueryClient();
-  const { data } = useQuery<Settings, Problem>({
-    queryKey: settingsKey(table),
-    queryFn: ({ signal }) => fetchSettings(table, signal),
-    staleTime: 60_000,
-    retry: false,
-  });
-  const text = useSyncExternalStore(subscribe, () => localStorage.getItem(KEY + table));
+  const { data } = useQuery(settingsQuery(table));
+  const text = useSyncExternalStore(subscribe, () => keptText(table));
   const kept = useMemo(() => readUnits(text), [text]);
   const set = data?.settings.units;
-  const units = useMemo(() => new Map([...unitsOf(set), ...kept]), [set, kept]);
+  const units = useMemo(() => unitsOfBoth(set, kept), [set, kept]);
   const setUnit = useCallback(
     async (column: string, unit: SetUnit | null) => {
       // Shown at once, and kept here where the server refuses it.
