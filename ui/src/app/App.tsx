@@ -17,6 +17,7 @@ import { TokenForm } from "../widgets/TokenForm";
 import { replaceQuery, useAddress, usePage, useSearch } from "./address";
 import { CommandPalette } from "./CommandPalette";
 import { ExplorePage } from "./ExplorePage";
+import { Hints } from "./Hints";
 import { initialQuery } from "./initialQuery";
 import { KeyHelp } from "./KeyHelp";
 import { useKeys } from "./keys";
@@ -106,6 +107,7 @@ export function App() {
         opened={paletteOpen}
         onClose={palette.close}
       />
+      <Hints />
       <NoticeBar />
       <IncomingBar />
       <FileDrop onOpen={openTable} />

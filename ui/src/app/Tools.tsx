@@ -3,7 +3,6 @@ import {
   Button,
   Group,
   Menu,
-  Tooltip,
   useComputedColorScheme,
   useMantineColorScheme,
 } from "@mantine/core";
@@ -154,17 +153,16 @@ const ToolButton = memo(function ToolButton(props: {
 }) {
   const { label, icon: Sign, onClick, on = false } = props;
   return (
-    <Tooltip label={label} openDelay={400}>
-      <ActionIcon
-        variant={on ? "light" : "subtle"}
-        color={on ? "teal" : "gray"}
-        aria-label={label}
-        aria-pressed={on}
-        onClick={onClick}
-      >
-        <Sign size={17} />
-      </ActionIcon>
-    </Tooltip>
+    <ActionIcon
+      variant={on ? "light" : "subtle"}
+      color={on ? "teal" : "gray"}
+      aria-label={label}
+      aria-pressed={on}
+      data-hint={label}
+      onClick={onClick}
+    >
+      <Sign size={17} />
+    </ActionIcon>
   );
 });
 

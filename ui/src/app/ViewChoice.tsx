@@ -1,4 +1,4 @@
-import { Button, Group, Indicator, Menu, SegmentedControl, Text, Tooltip } from "@mantine/core";
+import { Button, Group, Indicator, Menu, SegmentedControl, Text } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconDots } from "@tabler/icons-react";
 import { memo, useEffect, useMemo, useRef } from "react";
@@ -71,16 +71,18 @@ const RowLabel = memo(function RowLabel(props: {
   const why = suggested ? ", suggested for this query" : "";
   const key = place === null ? "" : ` (key ${place})`;
   return (
-    <Tooltip label={`${view.name}${key}${why}`} openDelay={500}>
-      <span className={classes.label}>
-        <Indicator size={6} offset={1} disabled={!suggested || isShown} display="flex">
+    <span className={classes.label} data-hint={`${view.name}${key}${why}`}>
+      {suggested && !isShown ? (
+        <Indicator size={6} offset={1} display="flex">
           <Icon size={15} />
         </Indicator>
-        <Text span size="xs" className={classes.name} data-shown={isShown}>
-          {view.name}
-        </Text>
+      ) : (
+        <Icon size={15} />
+      )}
+      <span className={classes.name} data-shown={isShown}>
+        {view.name}
       </span>
-    </Tooltip>
+    </span>
   );
 });
 

@@ -108,9 +108,9 @@ function FacetValue(props: {
   const { now, before, few } = row;
   const isNew = moved !== null && before === null && now !== null;
   return (
-    <UnstyledButton
-      className={few ? "facet numbers few" : "facet numbers"}
-      fz="xs"
+    <button
+      type="button"
+      className={few ? "facet numbers mantine-focus-auto few" : "facet numbers mantine-focus-auto"}
       onClick={onPick}
       title={titleOf(row, text, measure, unit, moved !== null)}
     >
@@ -140,7 +140,7 @@ function FacetValue(props: {
           </span>
         </>
       )}
-    </UnstyledButton>
+    </button>
   );
 }
 

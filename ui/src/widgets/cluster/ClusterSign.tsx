@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { ActionIcon, Button } from "@mantine/core";
 import { IconAlertTriangle, IconServer2 } from "@tabler/icons-react";
 import { memo } from "react";
 import type { Cluster } from "../../api/cluster";
@@ -19,34 +19,32 @@ export const ClusterSign = memo(function ClusterSign(props: {
   const { cluster, on, onOpen } = props;
   const health = cluster && healthOf(cluster);
   const label = `Cluster${health ? `: ${visible(health.sentence)}` : ""}`;
-  return (
-    <Tooltip label={label} openDelay={400} multiline maw={360}>
-      {health && health.words !== "" ? (
-        <Button
-          size="compact-sm"
-          variant={on ? "filled" : "light"}
-          color={COLOURS[health.tone]}
-          aria-label={label}
-          data-testid="cluster-sign"
-          onClick={onOpen}
-        >
-          <IconAlertTriangle size={14} aria-hidden />
-          <span className={on ? classes.signWords : `${classes.signWords} wide-only`}>
-            {health.words}
-          </span>
-        </Button>
-      ) : (
-        <ActionIcon
-          variant={on ? "light" : "subtle"}
-          color={on ? "teal" : "gray"}
-          aria-label={label}
-          aria-pressed={on}
-          data-testid="cluster-sign"
-          onClick={onOpen}
-        >
-          <IconServer2 size={17} />
-        </ActionIcon>
-      )}
-    </Tooltip>
+  return health && health.words !== "" ? (
+    <Button
+      size="compact-sm"
+      variant={on ? "filled" : "light"}
+      color={COLOURS[health.tone]}
+      aria-label={label}
+      data-hint={label}
+      data-testid="cluster-sign"
+      onClick={onOpen}
+    >
+      <IconAlertTriangle size={14} aria-hidden />
+      <span className={on ? classes.signWords : `${classes.signWords} wide-only`}>
+        {health.words}
+      </span>
+    </Button>
+  ) : (
+    <ActionIcon
+      variant={on ? "light" : "subtle"}
+      color={on ? "teal" : "gray"}
+      aria-label={label}
+      aria-pressed={on}
+      data-hint={label}
+      data-testid="cluster-sign"
+      onClick={onOpen}
+    >
+      <IconServer2 size={17} />
+    </ActionIcon>
   );
 });
