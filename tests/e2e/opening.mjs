@@ -24,6 +24,19 @@ export const tests = [
     },
   ],
   [
+    "names a tool beside the pointer that rests on it",
+    async ({ page, url }) => {
+      await open(page, url);
+      const hint = page.getByRole("tooltip");
+      await page.getByRole("button", { name: "Keyboard shortcuts (?)" }).hover();
+      await hint.getByText("Keyboard shortcuts (?)", { exact: true }).waitFor();
+      await page.getByRole("radiogroup", { name: "View" }).getByText("Table").hover();
+      await hint.getByText(/^Table \(key 3\)/).waitFor();
+      await view(page, "Table").click();
+      await hint.waitFor({ state: "detached" });
+    },
+  ],
+  [
     "opens a table of today on all of it, by a link that is not empty later",
     async ({ page, url }) => {
       const [first, last] = [120, 60].map((seconds) => new Date(Date.now() - seconds * 1000).toISOString());
