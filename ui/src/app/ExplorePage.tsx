@@ -1,6 +1,6 @@
 import { AppShell, Box, Burger, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import type { ReactNode } from "react";
+import { type ReactNode, useDeferredValue } from "react";
 import type { Column, Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { IgnoredNote } from "../explore/IgnoredNote";
@@ -34,6 +34,8 @@ export function ExplorePage(props: {
   const { tables, table, now, zone, commit } = props;
   useRefetchWhileRecovering(table);
   const [sidebarOpen, sidebar] = useDisclosure(false);
+  // The answer comes first: the fields beside it are as much work to draw.
+  const isAnswerDrawn = useDeferredValue(true, false);
   return (
     <QueryScope
       query={props.query}
@@ -65,7 +67,7 @@ export function ExplorePage(props: {
             </Group>
           </AppShell.Header>
           <AppShell.Navbar p="sm">
-            <Sidebar tables={tables} onZone={props.onZone} />
+            {isAnswerDrawn && <Sidebar tables={tables} onZone={props.onZone} />}
           </AppShell.Navbar>
           <AppShell.Main id="answer" tabIndex={-1}>
             <Box mb="md" className="views">

@@ -7,7 +7,7 @@ import {
   Text,
   UnstyledButton,
 } from "@mantine/core";
-import { useMemo } from "react";
+import { useDeferredValue, useMemo } from "react";
 import { numberOf } from "../../api/client";
 import type { QuerySpec } from "../../api/types";
 import { durationWords } from "../../base/duration";
@@ -124,6 +124,8 @@ function FacetSort() {
 function NewestRows() {
   const { resolved, query, commit } = useExplore();
   const samples = useAnswer(samplesSpec(resolved, SAMPLES));
+  // What is above comes first.
+  const answer = useDeferredValue(samples.data);
   return (
     <Stack gap={4}>
       <Group justify="space-between">
@@ -136,8 +138,8 @@ function NewestRows() {
       </Group>
       {samples.error ? (
         <ProblemCard problem={samples.error} onRetry={() => void samples.refetch()} />
-      ) : samples.data ? (
-        <SampleRows answer={samples.data} most={SAMPLES} />
+      ) : answer ? (
+        <SampleRows answer={answer} most={SAMPLES} />
       ) : (
         <Skeleton h={260} />
       )}

@@ -24,7 +24,8 @@ const NONE: ReadonlyMap<string, Cell[]> = new Map();
  * Raw rows as a table; each opens to all that it holds, and stays open while newer ones come.
  * Its cells are plain elements: there are thousands of them.
  */
-export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: number }) {
+export const SampleRows = memo(function SampleRows(props: { answer: Answer; most?: number }) {
+  const { answer, most = 1000 } = props;
   const { query, views } = useExplore();
   const [open, setOpen] = useState<Opened>({ of: query, rows: NONE });
   const order = useRef<{ of: Query; names: string[] }>({ of: query, names: [] });
@@ -94,7 +95,7 @@ export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: num
       </Table>
     </Table.ScrollContainer>
   );
-}
+});
 
 const SampleRow = memo(function SampleRow(props: {
   rowKey: string;
