@@ -1,6 +1,8 @@
 // How long a person waits on the page: the first load, clicks, views, the mouse. A demo of ten
 // million rows answers on this machine. Ends with 1 if a figure is missed or an answer was wrong.
 // usage: node page.mjs [--rows N] [--rounds N] [--only PART]   with the program in HADAL_BINARY
+// The page is the program's own. HADAL_PAGE=ui/dist measures that one instead, built by `make/page`;
+// it is sent as it is: only the sizes in kB are then not those of gzip.
 import { strict as assert } from "node:assert";
 import { parseArgs } from "node:util";
 import { startBrowser, startServer } from "../../tests/e2e/demo.mjs";
