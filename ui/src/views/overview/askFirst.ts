@@ -11,9 +11,9 @@ import { barsSpec, facetSpec, headlineSpec, numberSpec, percentilesOf } from "./
 export async function askFirst(resolved: ResolvedQuery, answer: Answers): Promise<void> {
   const { query, columns } = resolved;
   const measures = headlines(columns, query.measures[0] ?? EVENTS);
-  const known = haveStats(columns);
-  const values = known ? valueColumns(columns, query) : [];
-  const numbers = known ? numberColumns(columns, values) : [];
+  const ranked = haveStats(columns);
+  const values = ranked ? valueColumns(columns, query) : [];
+  const numbers = ranked ? numberColumns(columns, values) : [];
   await Promise.allSettled([
     // They are asked twice, one after the other.
     ...numbers.map((column) => askSpread(resolved, column, answer)),
