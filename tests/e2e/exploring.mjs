@@ -18,6 +18,8 @@ async function openDrawn(page, url, table) {
   await log(url, table, rows);
   await page.route("**/columns?*", () => {});
   await open(page, `${url}/?table=${table}&view=table&by=service&from=2024-01-01&to=2024-01-02`);
+  // The answer is drawn before the fields beside it.
+  await page.locator("#measure-input").waitFor();
   await page.route("**/v1/tables", () => {});
 }
 
