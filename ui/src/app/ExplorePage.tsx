@@ -1,6 +1,6 @@
 import { AppShell, Box, Burger, Group } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { type ReactNode, useDeferredValue } from "react";
+import type { ReactNode } from "react";
 import type { Column, Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { IgnoredNote } from "../explore/IgnoredNote";
@@ -13,6 +13,7 @@ import { Sidebar } from "../explore/Sidebar";
 import type { Query } from "../query/query";
 import { type IgnoredPart, withView } from "../query/viewManifest";
 import { VIEWS } from "../views/registry";
+import { useFirstPaint } from "./firstPaint";
 import { ViewChoice } from "./ViewChoice";
 
 /** One table, one query: the sidebar at the left, the answer at the right. */
@@ -35,7 +36,7 @@ export function ExplorePage(props: {
   useRefetchWhileRecovering(table);
   const [sidebarOpen, sidebar] = useDisclosure(false);
   // The answer comes first: the fields beside it are as much work to draw.
-  const isAnswerDrawn = useDeferredValue(true, false);
+  const isAnswerPainted = useFirstPaint();
   return (
     <QueryScope
       query={props.query}
@@ -67,7 +68,7 @@ export function ExplorePage(props: {
             </Group>
           </AppShell.Header>
           <AppShell.Navbar p="sm">
-            {isAnswerDrawn && <Sidebar tables={tables} onZone={props.onZone} />}
+            {isAnswerPainted && <Sidebar tables={tables} onZone={props.onZone} />}
           </AppShell.Navbar>
           <AppShell.Main id="answer" tabIndex={-1}>
             <Box mb="md" className="views">
