@@ -145,6 +145,34 @@ export const tests = [
     },
   ],
   [
+    "waits for a view that the server does not send, and offers the newer page",
+    async ({ page, url, wrong }) => {
+      const chunk = "**/assets/TimeView-*.js";
+      await page.route(chunk, (route) => route.abort());
+      await open(page, `${url}/?${STILL}`);
+      await view(page, "Time series").click();
+      const alert = page.getByRole("alert").filter({ hasText: "This part of the page could not be loaded" });
+      await alert.getByText("The page keeps trying").waitFor();
+      await page.getByRole("radiogroup", { name: "View" }).waitFor();
+      await picture(page, "part-missing");
+      // A newer server has the page under other names.
+      await page.route(`${url}/`, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).replaceAll(/-[\w-]{8}\.js/g, "-other000.js") });
+      });
+      await alert.getByRole("button", { name: "Retry now" }).click();
+      await alert.getByText("another version of the page").waitFor();
+      await picture(page, "part-renewed");
+      const address = page.url();
+      await page.unroute(`${url}/`);
+      await page.unroute(chunk);
+      await settled(page);
+      assert.equal(await page.getByText("could not be loaded").count(), await page.locator("output.notice").getByText("could not be loaded").count());
+      assert.equal(page.url(), address);
+      wrong.splice(0); // The browser notes what it could not load.
+    },
+  ],
+  [
     "shows event data as text, whatever is in it",
     async ({ page, url }) => {
       const hostile = '<img src=x onerror="document.title=`taken`">';

@@ -1,10 +1,11 @@
 import { Center, Loader, Stack } from "@mantine/core";
 import { useCallbackRef, useDisclosure, useDocumentTitle } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo } from "react";
+import { type ReactNode, Suspense, useCallback, useEffect, useMemo } from "react";
 import { type Problem, serverNow } from "../api/client";
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
+import { lazyPart } from "../base/part";
 import type { Commit } from "../explore/context";
 import { TABLES_AGE_MS, tablesQuery, useTableColumns } from "../explore/tableColumns";
 import { defaultQuery, type Query } from "../query/query";
@@ -29,7 +30,7 @@ import { paceOf } from "./pace";
 import { useZone } from "./settings";
 import { Tools } from "./Tools";
 
-const StartPage = lazy(async () => ({ default: (await import("./home/StartPage")).StartPage }));
+const StartPage = lazyPart(async () => ({ default: (await import("./home/StartPage")).StartPage }));
 
 const NO_COLUMNS: Column[] = [];
 const NO_TABLES: Table[] = [];

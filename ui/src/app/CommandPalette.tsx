@@ -1,10 +1,11 @@
-import { lazy, Suspense, useMemo } from "react";
+import { Suspense, useMemo } from "react";
+import { lazyPart } from "../base/part";
 import { chooseFile } from "../widgets/importing/chosenFile";
 import { go } from "./address";
 import type { PaletteContext } from "./Palette";
 import { useRecentQueries } from "./recentQueries";
 
-const Palette = lazy(() => import("./Palette"));
+const Palette = lazyPart(() => import("./Palette"));
 
 /** Remembers the queries of the page, and offers them and all commands while it is opened. */
 export function CommandPalette(

@@ -1,15 +1,17 @@
 // The pages beside that of the query. Each is a chunk that is loaded when it is shown.
 
 import { AppShell, Center, Group, Loader } from "@mantine/core";
-import { lazy, type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense } from "react";
 import type { Table } from "../api/types";
+import { lazyPart } from "../base/part";
 import type { Zone } from "../base/zone";
+import { LoadingPart } from "../widgets/LoadingPart";
 import { go, type PageName } from "./address";
 
-const BoardPages = lazy(() => import("../boards/BoardPages"));
-const ClusterPage = lazy(() => import("./ClusterPage"));
-const FunctionsPage = lazy(() => import("./FunctionsPage"));
-const HomePage = lazy(async () => ({ default: (await import("./home/HomePage")).HomePage }));
+const BoardPages = lazyPart(() => import("../boards/BoardPages"));
+const ClusterPage = lazyPart(() => import("./ClusterPage"));
+const FunctionsPage = lazyPart(() => import("./FunctionsPage"));
+const HomePage = lazyPart(async () => ({ default: (await import("./home/HomePage")).HomePage }));
 
 /** The name of a page; null for that of the query. */
 export function pageTitle(page: PageName, search: string): string | null {
@@ -56,9 +58,11 @@ export function OtherPage(props: {
       <AppShell.Main id="answer" tabIndex={-1}>
         <Suspense
           fallback={
-            <Center mih="60vh">
-              <Loader size="sm" aria-label="Loading" />
-            </Center>
+            <LoadingPart>
+              <Center mih="60vh">
+                <Loader size="sm" aria-label="Loading" />
+              </Center>
+            </LoadingPart>
           }
         >
           <Content {...shown} />

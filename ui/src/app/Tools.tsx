@@ -22,9 +22,10 @@ import {
   IconShare,
   IconSun,
 } from "@tabler/icons-react";
-import { lazy, memo, Suspense, useCallback, useEffect, useState } from "react";
+import { memo, Suspense, useCallback, useEffect, useState } from "react";
 import type { Table } from "../api/types";
 import { durationWords } from "../base/duration";
+import { lazyPart } from "../base/part";
 import type { Commit } from "../explore/context";
 import { useMainSpec } from "../explore/mainSpec";
 import type { Query } from "../query/query";
@@ -36,7 +37,7 @@ import { go, type PageName, urlOf, useSearch } from "./address";
 import { SaveItems } from "./SaveItems";
 import { useCluster } from "./useCluster";
 
-const SaveDialog = lazy(() => import("../boards/SaveDialog"));
+const SaveDialog = lazyPart(() => import("../boards/SaveDialog"));
 
 const RATES = [LIVE_RATE, "5s", "15s", "1m", "5m"];
 
@@ -213,7 +214,7 @@ function useCopy(): [copied: boolean, copy: (text: string) => void] {
   return [copied, copy];
 }
 
-const ShowAs = lazy(() => import("./ShowAs"));
+const ShowAs = lazyPart(() => import("./ShowAs"));
 
 /** Links and other spellings of what is on the page. */
 function Share(props: { query: Query; range: Range | null; commit: Commit }) {

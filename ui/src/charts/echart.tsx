@@ -4,12 +4,13 @@
 import { useComputedColorScheme } from "@mantine/core";
 import type { EChartsCoreOption, EChartsType } from "echarts/core";
 import { type RefObject, useEffect, useRef, useState } from "react";
+import { loadPart } from "../base/part";
 
 let painter: Promise<typeof import("./echart-painter")> | null = null;
 
 /** ECharts; loaded with the first call, once what stands around the charts is painted. */
 export function loadPainter() {
-  painter ??= nextPaint().then(() => import("./echart-painter"));
+  painter ??= nextPaint().then(() => loadPart(() => import("./echart-painter")));
   return painter;
 }
 

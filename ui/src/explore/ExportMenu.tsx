@@ -1,9 +1,10 @@
 import { Button } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
+import { lazyPart } from "../base/part";
 import type { Exported } from "./exporting/exported";
 
-const Panel = lazy(async () => ({
+const Panel = lazyPart(async () => ({
   default: (await import("./exporting/ExportPanel")).ExportPanel,
 }));
 

@@ -1,6 +1,7 @@
 import { Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { Suspense, useEffect } from "react";
 import type { Repair } from "../query/viewManifest";
+import { LoadingPart } from "../widgets/LoadingPart";
 import { useExplore } from "./context";
 
 /** The view of the query, or why it cannot show these columns. */
@@ -11,7 +12,13 @@ export function ShownView() {
   const plan = view.plan(resolved);
   if ("spec" in plan) {
     return (
-      <Suspense fallback={<Skeleton h={320} aria-label="Loading the view" />}>
+      <Suspense
+        fallback={
+          <LoadingPart>
+            <Skeleton h={320} aria-label="Loading the view" />
+          </LoadingPart>
+        }
+      >
         <view.component spec={plan.spec} />
       </Suspense>
     );

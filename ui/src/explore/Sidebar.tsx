@@ -1,6 +1,7 @@
 import { Stack, Tabs } from "@mantine/core";
-import { type ComponentProps, lazy, memo, Suspense, useCallback, useState } from "react";
+import { type ComponentProps, memo, Suspense, useCallback, useState } from "react";
 import type { Table } from "../api/types";
+import { lazyPart } from "../base/part";
 import type { Zone } from "../base/zone";
 import { renamed, withDefinition, withoutDefinition } from "../query/definition";
 import { toggleGroup, withFilter } from "../query/edit";
@@ -12,7 +13,7 @@ import { NO_DRAFT } from "../widgets/retention/settingsDraft";
 import { useExplore } from "./context";
 import { leaveOverview, QueryFields } from "./QueryFields";
 
-const RetentionTab = lazy(() => import("../widgets/retention/RetentionTab"));
+const RetentionTab = lazyPart(() => import("../widgets/retention/RetentionTab"));
 
 /** All fields of the query; in further tabs the table's columns and its retention. */
 export const Sidebar = memo(function Sidebar(props: {

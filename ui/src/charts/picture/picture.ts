@@ -1,5 +1,6 @@
 // Pictures of what a view shows, to be saved: SVG, and PNG drawn from it.
 
+import { loadPart } from "../../base/part";
 import { escaped } from "../../base/tableText";
 import { drawnChart } from "../echart";
 import type { Drawing } from "./svgOfDrawing";
@@ -28,7 +29,7 @@ export async function pictureOf(root: HTMLElement, caption: Caption): Promise<Pi
   for (const element of all) {
     const chart = drawnChart(element);
     if (!chart) continue;
-    const { chartSvg } = await import("../echart-svg");
+    const { chartSvg } = await loadPart(() => import("../echart-svg"));
     const text = chartSvg(chart.option, chart.width, chart.height);
     drawings.set(element, { at: (x, y) => text.replace("<svg ", `<svg x="${x}" y="${y}" `) });
   }

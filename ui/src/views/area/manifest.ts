@@ -1,5 +1,5 @@
 import { IconChartAreaFilled } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { partsProblem } from "../shared/repairs";
 import { timeSpec } from "../time/spec";
@@ -12,5 +12,5 @@ export const area: ViewManifest = {
   options: [STACK],
   shows: ["groups", "measures", "comparison"],
   plan: (resolved) => partsProblem(resolved) ?? { spec: timeSpec(resolved) },
-  component: lazy(() => import("./AreaView")),
+  component: lazyPart(() => import("./AreaView")),
 };

@@ -1,5 +1,5 @@
 import { IconChartBar } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { groupsSpec } from "../shared/groups";
 import { groupRepairs } from "../shared/repairs";
@@ -15,5 +15,5 @@ export const bar: ViewManifest = {
     if (group.length > 0) return { spec: groupsSpec(resolved, group, limit) };
     return { misfit: "Bars need a column to group by.", repairs: groupRepairs(resolved) };
   },
-  component: lazy(() => import("./BarView")),
+  component: lazyPart(() => import("./BarView")),
 };

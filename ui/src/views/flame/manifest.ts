@@ -1,5 +1,5 @@
 import { IconFlame } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import { columnOf } from "../../query/sql";
 import { type ViewManifest, withoutMisfit } from "../../query/viewManifest";
 import { partsProblem } from "../shared/repairs";
@@ -26,5 +26,5 @@ export const flame: ViewManifest = {
   },
   repair: (query, columns) =>
     withoutMisfit(query, PATH, columns, "is not a vector column; another one is shown"),
-  component: lazy(() => import("./FlameView")),
+  component: lazyPart(() => import("./FlameView")),
 };

@@ -1,5 +1,5 @@
 import { IconGridDots } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import { type ViewManifest, withoutMisfit } from "../../query/viewManifest";
 import { COLUMN, columnOf } from "../distribution/options";
 import { SCALE } from "./options";
@@ -19,5 +19,5 @@ export const heat: ViewManifest = {
   },
   repair: (query, columns) =>
     withoutMisfit(query, COLUMN, columns, "is not a number column; another one is shown"),
-  component: lazy(() => import("./HeatView")),
+  component: lazyPart(() => import("./HeatView")),
 };

@@ -1,5 +1,5 @@
 import { IconWorld } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import { columnOf } from "../../query/sql";
 import { optionOf, type ViewManifest, withOption, withoutMisfit } from "../../query/viewManifest";
 import { groupsSpec } from "../shared/groups";
@@ -32,5 +32,5 @@ export const map: ViewManifest = {
     return named || resolved.query.group.some((it) => columnOf(it) === country);
   },
   repair: (query, columns) => withoutMisfit(query, COUNTRY, columns, "is not a text column"),
-  component: lazy(() => import("./MapView")),
+  component: lazyPart(() => import("./MapView")),
 };

@@ -1,5 +1,5 @@
 import { IconNumber123 } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { timeSpec } from "../time/spec";
 import { numberQuery } from "./spec";
@@ -11,5 +11,5 @@ export const number: ViewManifest = {
   options: [],
   shows: ["measures", "comparison"],
   plan: (resolved) => ({ spec: timeSpec(numberQuery(resolved)) }),
-  component: lazy(() => import("./NumberView")),
+  component: lazyPart(() => import("./NumberView")),
 };

@@ -1,5 +1,5 @@
 import { IconChartDonut } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { groupsSpec } from "../shared/groups";
 import { groupRepairs, groupsProblem } from "../shared/repairs";
@@ -17,5 +17,5 @@ export const pie: ViewManifest = {
     if (group.length > 0) return { spec: groupsSpec(resolved, group, limit) };
     return { misfit: "Shares need a column to group by.", repairs: groupRepairs(resolved) };
   },
-  component: lazy(() => import("./PieView")),
+  component: lazyPart(() => import("./PieView")),
 };

@@ -1,5 +1,5 @@
 import { IconTableColumn } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { groupsSpec } from "../shared/groups";
 import { stageRepair } from "../shared/repairs";
@@ -22,5 +22,5 @@ export const pivot: ViewManifest = {
     };
   },
   suggests: ({ query }) => query.group.length === 2,
-  component: lazy(() => import("./PivotView")),
+  component: lazyPart(() => import("./PivotView")),
 };

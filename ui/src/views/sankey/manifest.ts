@@ -1,5 +1,5 @@
 import { IconChartSankey } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { groupsSpec } from "../shared/groups";
 import { groupsProblem, stageRepair } from "../shared/repairs";
@@ -24,5 +24,5 @@ export const sankey: ViewManifest = {
     };
   },
   suggests: ({ query }) => query.group.length > 2,
-  component: lazy(() => import("./SankeyView")),
+  component: lazyPart(() => import("./SankeyView")),
 };

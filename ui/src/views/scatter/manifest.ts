@@ -1,5 +1,5 @@
 import { IconChartDots } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ResolvedQuery } from "../../query/spec";
 import { groupLabel } from "../../query/sql";
 import { type Repair, type ViewManifest, withoutMisfit } from "../../query/viewManifest";
@@ -39,5 +39,5 @@ export const scatter: ViewManifest = {
     const second = withoutMisfit(first.query, Y, columns, why);
     return { query: second.query, ignored: [...first.ignored, ...second.ignored] };
   },
-  component: lazy(() => import("./ScatterView")),
+  component: lazyPart(() => import("./ScatterView")),
 };

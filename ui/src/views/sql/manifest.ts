@@ -1,5 +1,5 @@
 import { IconCode } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { DRAWN, SQL_TEXT } from "./options";
 import { seedSpec } from "./spec";
@@ -13,5 +13,5 @@ export const sql: ViewManifest = {
   sqlOption: SQL_TEXT,
   apart: true,
   plan: (resolved) => ({ spec: seedSpec(resolved) }),
-  component: lazy(() => import("./SqlView")),
+  component: lazyPart(() => import("./SqlView")),
 };

@@ -1,5 +1,5 @@
 import { IconActivity } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { tailSpec } from "./spec";
 
@@ -10,5 +10,5 @@ export const tail: ViewManifest = {
   options: [],
   shows: [],
   plan: (resolved) => ({ spec: tailSpec(resolved) }),
-  component: lazy(() => import("./TailView")),
+  component: lazyPart(() => import("./TailView")),
 };

@@ -1,10 +1,11 @@
 import { Button, Popover, Skeleton } from "@mantine/core";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
+import { lazyPart } from "../../base/part";
 import { useExplore } from "../../explore/context";
 import { optionOf, type ViewOption, withOption } from "../../query/viewManifest";
 import { EACH, LOG, MARKS, PANELS, SCALE } from "./options";
 
-const MarksControl = lazy(() => import("./MarksControl"));
+const MarksControl = lazyPart(() => import("./MarksControl"));
 
 /** How the series are drawn: by their logarithms, each in its chart, with marks in time. */
 export function TimeTools() {

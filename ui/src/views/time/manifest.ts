@@ -1,5 +1,5 @@
 import { IconChartAreaLine } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { MARKS, PANELS, SCALE } from "./options";
 import { timeSpec } from "./spec";
@@ -11,5 +11,5 @@ export const time: ViewManifest = {
   options: [SCALE, PANELS, MARKS],
   shows: ["groups", "measures", "comparison"],
   plan: (resolved) => ({ spec: timeSpec(resolved) }),
-  component: lazy(() => import("./TimeView")),
+  component: lazyPart(() => import("./TimeView")),
 };

@@ -1,5 +1,5 @@
 import { IconChartTreemap } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import type { ViewManifest } from "../../query/viewManifest";
 import { groupsSpec } from "../shared/groups";
 import { groupRepairs, groupsProblem } from "../shared/repairs";
@@ -20,5 +20,5 @@ export const treemap: ViewManifest = {
     if (group.length > 0) return { spec: groupsSpec(resolved, group, TILES_MOST) };
     return { misfit: "A treemap needs a column to group by.", repairs: groupRepairs(resolved) };
   },
-  component: lazy(() => import("./TreemapView")),
+  component: lazyPart(() => import("./TreemapView")),
 };

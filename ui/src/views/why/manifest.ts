@@ -1,5 +1,5 @@
 import { IconZoomQuestion } from "@tabler/icons-react";
-import { lazy } from "react";
+import { lazyPart } from "../../base/part";
 import { PREVIOUS } from "../../query/query";
 import { SELECTED } from "../../query/selection";
 import type { ViewManifest } from "../../query/viewManifest";
@@ -20,5 +20,5 @@ export const why: ViewManifest = {
       repairs: [{ label: "Compare with previous period", query: compared }],
     };
   },
-  component: lazy(() => import("./WhyView")),
+  component: lazyPart(() => import("./WhyView")),
 };

@@ -1,9 +1,10 @@
 import { Overlay, Stack, Text } from "@mantine/core";
 import { IconFileImport } from "@tabler/icons-react";
-import { lazy, memo, Suspense, useEffect, useState } from "react";
+import { memo, Suspense, useEffect, useState } from "react";
+import { lazyPart } from "../../base/part";
 import { onChosenFile } from "./chosenFile";
 
-const ImportDialog = lazy(() => import("./ImportDialog"));
+const ImportDialog = lazyPart(() => import("./ImportDialog"));
 
 const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
 

@@ -1,0 +1,58 @@
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { IconPlugConnectedX } from "@tabler/icons-react";
+import { type ReactNode, useEffect } from "react";
+import { loadNow, onPartTrouble, type PartTrouble, usePartTrouble } from "../base/part";
+import { tell } from "./notice";
+
+const WORDS: Readonly<Record<PartTrouble, string>> = {
+  missing: "The server did not send it. The page keeps trying.",
+  renewed: "The server has another version of the page by now. A reload keeps the address.",
+};
+
+/** In the place of a part of the page: `children` while it is loaded, or why it does not come. */
+export function LoadingPart({ children }: { children: ReactNode }) {
+  const trouble = usePartTrouble();
+  if (trouble === null) return children;
+  return (
+    <Alert
+      color="gray"
+      role="alert"
+      icon={<IconPlugConnectedX />}
+      title="This part of the page could not be loaded"
+    >
+      <Stack gap="xs">
+        <Text size="sm">{WORDS[trouble]}</Text>
+        <Group gap="xs">
+          {trouble === "missing" && (
+            <Button size="xs" variant="default" onClick={loadNow}>
+              Retry now
+            </Button>
+          )}
+          <Button
+            size="xs"
+            variant={trouble === "renewed" ? "filled" : "default"}
+            onClick={() => window.location.reload()}
+          >
+            Reload the page
+          </Button>
+        </Group>
+      </Stack>
+    </Alert>
+  );
+}
+
+/** Says of a menu or a dialog, which has no place of its own yet, that it could not be loaded. */
+export function usePartNotice(): void {
+  useEffect(
+    () =>
+      onPartTrouble((trouble) =>
+        tell(
+          trouble === "renewed"
+            ? "A part of the page could not be loaded: the server has another version of it. Reload the page."
+            : "A part of the page could not be loaded. The page keeps trying.",
+          true,
+        ),
+      ),
+    [],
+  );
+}
