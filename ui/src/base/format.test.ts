@@ -87,12 +87,16 @@ test("a share is only whole when all is there", () => {
   ]);
 });
 
+test("what was nothing before is new, unless it still is nothing", () => {
+  expect([change(3, 0), change(-1, 0), change(0, 0)]).toEqual(["new", "new", "0.0 %"]);
+});
+
 test("changes, lengths and sizes", () => {
   expect([change(11, 10), change(5, 10), change(30, 10), change(1, 0), change(null, 1)]).toEqual([
     "+10.0 %",
     "−50.0 %",
     "+200 %",
-    null,
+    "new",
     null,
   ]);
   expect([84, 84_000, 1_234_567].map(micros)).toEqual(["84 µs", "84 ms", "1.23 s"]);

@@ -58,10 +58,12 @@ export const SKETCH_STEP = 0.02;
 
 /**
  * A change as a signed percentage: `+12.3 %`; `×250` where it would be a long one, `≈ same` below
- * what can be told, `null` where there is nothing to compare with.
+ * what can be told, `new` where there was nothing, `null` where
+ * there is nothing to compare with.
  */
 export function change(now: number | null, before: number | null, step = 0): string | null {
-  if (now === null || before === null || before === 0) return null;
+  if (now === null || before === null) return null;
+  if (before === 0) return now === 0 ? "0.0 %" : "new";
   const relative = (now - before) / Math.abs(before);
   if (relative !== 0 && Math.abs(relative) < step) return "≈ same";
   if (relative >= 99.995) return `×${short(1 + relative)}`;
