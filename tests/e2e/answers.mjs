@@ -6,9 +6,11 @@ import {
   ask,
   bound,
   corner,
+  drop,
   FROM,
   IN_STILL,
   keys,
+  log,
   menu,
   numberIn,
   open,
@@ -92,6 +94,70 @@ export const tests = [
       waiting = 0;
       await said.waitFor({ state: "detached" });
       assert.doesNotMatch(await corner(page).innerText(), /% of rows/);
+    },
+  ],
+  [
+    "draws no old counts as shares of a new measure",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}`);
+      const facet = page.getByTestId("facet-service");
+      const before = await facet.innerText();
+      const held = [];
+      // The numbers of the head are there already; the facets wait.
+      await page.route("**/v1/query", (route) =>
+        route.request().postData().includes("group_by") ? held.push(route) : route.continue(),
+      );
+      await page.getByTestId("headlines").getByRole("button", { name: /error rate/i }).click();
+      await page.locator("[data-testid=facet-service].stale").waitFor();
+      await page.getByRole("button", { name: /error rate/i, pressed: true }).waitFor();
+      assert.equal(await facet.innerText(), before);
+      await picture(page, "old-facets");
+      await page.unroute("**/v1/query");
+      for (const route of held) await route.continue();
+      await settled(page);
+      assert.notEqual(await facet.innerText(), before);
+      await facet.getByText(/\d %$/).first().waitFor();
+    },
+  ],
+  [
+    "marks a facet whose answer lacks rows or came too late, and asks again",
+    async ({ page, url, wrong }) => {
+      let late = false;
+      await page.route("**/v1/query", async (route) => {
+        if (!route.request().postData().includes("group_by")) return route.continue();
+        if (late) {
+          const body = { type: "about:blank", title: "Too late", status: 504, detail: "there is no answer by the deadline" };
+          return route.fulfill({ status: 504, json: body });
+        }
+        const response = await route.fetch({ headers: asJson(route) });
+        const answer = await response.json();
+        await route.fulfill({ response, json: { ...answer, coverage: lacking(answer.coverage, 300) } });
+      });
+      await open(page, `${url}/?${STILL}`);
+      const facet = page.getByTestId("facet-service");
+      await facet.getByRole("note").getByText(/From 99\.\d+ % of the rows/).waitFor();
+      const again = facet.getByRole("button", { name: "Ask again for service" });
+      late = true;
+      await again.click();
+      await facet.getByRole("note").getByText("there is no answer by the deadline").waitFor();
+      await picture(page, "marked-facets");
+      await page.unroute("**/v1/query");
+      await again.click();
+      await facet.getByRole("note").waitFor({ state: "detached" });
+      wrong.splice(0); // The browser notes the 504 that this test is about.
+    },
+  ],
+  [
+    "says of a facet what has values of another kind",
+    async ({ page, url }) => {
+      await log(url, "kinds", [1, 2, "n/a", null, 1, 2].map((score) => ({ score, name: "a" })));
+      try {
+        await open(page, `${url}/?table=kinds&from=-1h`);
+        await page.getByTestId("facet-score").getByRole("note").getByText("(none) counts 1 row with score of another kind.").waitFor();
+        await picture(page, "kinds");
+      } finally {
+        await drop(url, "kinds");
+      }
     },
   ],
   [

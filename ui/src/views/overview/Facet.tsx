@@ -1,4 +1,5 @@
 import { Group, Paper, Skeleton, Text, UnstyledButton } from "@mantine/core";
+import { useState } from "react";
 import type { Cell, Column } from "../../api/types";
 import { change, counted, percent } from "../../base/format";
 import { exactInUnit, inUnit, type Unit } from "../../base/units";
@@ -12,13 +13,15 @@ import { quoteName } from "../../query/sql";
 import { withView } from "../../query/viewManifest";
 import { ChangeText } from "../table/ChangeText";
 import { stepOf } from "../table/MeasureCells";
-import { type FacetRow, facetRows } from "./facetRows";
+import { FacetNote } from "./FacetNote";
+import { type FacetRow, facetRows, keyOf, looksUnsorted } from "./facetRows";
 import { FACET_LOOK, facetSpec } from "./spec";
+import { type Totals, useHeldOrder, useWhole } from "./useFacet";
 
 const FACET_VALUES = 6;
 
 /** The top values of a column by the first measure, and how much they changed. */
-export function Facet({ column, total }: { column: Column; total: number | null }) {
+export function Facet({ column, totals }: { column: Column; totals: Totals }) {
   const { resolved, query, columns, views, zone, identifiers, commit, openMenu } = useExplore();
   const result = useAnswer(facetSpec(resolved, column.name));
   const { partial, error, isFetching } = result;
@@ -26,12 +29,16 @@ export function Facet({ column, total }: { column: Column; total: number | null 
   const measure = useAsked(result, query.measures[0] ?? EVENTS);
   const text = (value: Cell) => cellText(value, column.type, zone, identifiers.has(column.name));
   const additive = isAdditive(measure);
-  const rows = data ? facetRows(data, additive, orderOf(query).change ? "change" : "value") : [];
+  const order = orderOf(query).change ? "change" : "value";
+  // Rows do not move away under the pointer.
+  const [isPointedAt, setPointedAt] = useState(false);
+  const rows = useHeldOrder(data ? facetRows(data, additive, order) : [], isPointedAt);
   const shown = rows.slice(0, FACET_VALUES);
   const more = rows.length - FACET_VALUES;
   const largest = Math.max(0, ...shown.map((row) => Math.abs(row.difference ?? 0)));
   // Without a total that its parts sum up to, the largest value fills the line.
-  const whole = additive && !partial ? total : null;
+  const sum = useWhole(data, result.isPlaceholderData || partial !== null, totals(measure));
+  const whole = additive && !partial ? sum : null;
   const top = whole ?? Math.max(0, ...shown.map(({ now }) => now ?? 0));
   return (
     <Paper
@@ -40,6 +47,8 @@ export function Facet({ column, total }: { column: Column; total: number | null 
       data-testid={`facet-${column.name}`}
       data-busy={isFetching}
       className={drawnAs(result)}
+      onPointerEnter={() => setPointedAt(true)}
+      onPointerLeave={() => setPointedAt(false)}
     >
       <Group justify="space-between" mb={6} wrap="nowrap">
         <Text size="sm" fw={600} truncate title={column.name}>
@@ -53,15 +62,10 @@ export function Facet({ column, total }: { column: Column; total: number | null 
           Group by
         </UnstyledButton>
       </Group>
-      {error && (
-        <Text size="xs" c="dimmed">
-          {error.body.detail}
-        </Text>
-      )}
       {!data && !error && <Skeleton h={120} />}
       {shown.map((row) => (
         <FacetValue
-          key={JSON.stringify(row.value)}
+          key={keyOf(row)}
           row={row}
           text={text(row.value)}
           measure={measure}
@@ -87,6 +91,12 @@ export function Facet({ column, total }: { column: Column; total: number | null 
           + {more >= FACET_LOOK - FACET_VALUES ? "many" : more} more
         </UnstyledButton>
       )}
+      {!additive && order === "value" && looksUnsorted(shown) && (
+        <Text size="xs" c="dimmed" px={4} mt={2}>
+          Ranked by what is certain: few rows come later
+        </Text>
+      )}
+      <FacetNote result={result} about={column.name} ofValues />
     </Paper>
   );
 }
@@ -121,16 +131,12 @@ function FacetValue(props: {
       {moved !== null && (
         <>
           <span className="facet-change">
-            {isNew || (before === 0 && (now ?? 0) > 0) ? (
-              "new"
-            ) : (
-              <ChangeText
-                now={now}
-                before={before}
-                few={few}
-                text={change(now, before, stepOf(measure))}
-              />
-            )}
+            <ChangeText
+              now={now}
+              before={before}
+              few={few}
+              text={isNew ? "new" : change(now, before, stepOf(measure))}
+            />
           </span>
           <span className="diverging" aria-hidden="true">
             <span

@@ -8,6 +8,7 @@ import { pointOf, useExplore } from "../../explore/context";
 import { excludeRange, withFilter } from "../../query/edit";
 import type { Filter } from "../../query/filter";
 import { viewOfColumn } from "../../query/viewManifest";
+import { FacetNote } from "./FacetNote";
 import { barsSpec, numberSpec, percentilesOf } from "./spec";
 
 /** How the middle 98 % of a number column spread: a small histogram, the median and p95. */
@@ -44,11 +45,6 @@ export function NumberFacet({ column }: { column: Column }) {
           Distribution
         </UnstyledButton>
       </Group>
-      {summary.error && (
-        <Text size="xs" c="dimmed">
-          {summary.error.body.detail}
-        </Text>
-      )}
       {!summed && !summary.error && <Skeleton h={92} />}
       {summed && !summary.error && (
         <>
@@ -64,6 +60,7 @@ export function NumberFacet({ column }: { column: Column }) {
           </Text>
         </>
       )}
+      <FacetNote result={summary} about={column.name} />
     </Paper>
   );
 }

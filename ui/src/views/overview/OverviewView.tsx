@@ -15,7 +15,7 @@ import { sides, useAnswer, useAsked, withoutPartial } from "../../explore/answer
 import { rankByRepetition } from "../../explore/columnRanking";
 import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
-import { measureLabel } from "../../query/measure";
+import { type Measure, measureLabel } from "../../query/measure";
 import { EVENTS, orderOf, type ResolvedQuery, seriesRange } from "../../query/spec";
 import { withView } from "../../query/viewManifest";
 import { ProblemCard } from "../../widgets/ProblemCard";
@@ -28,6 +28,7 @@ import { Headlines } from "./Headlines";
 import { headlines } from "./headlines";
 import { NumberFacet } from "./NumberFacet";
 import { chartQuery, headlineSpec } from "./spec";
+import type { Totals } from "./useFacet";
 
 const SAMPLES = 12;
 
@@ -42,8 +43,11 @@ export function OverviewView({ spec }: { spec: QuerySpec }) {
   const totals = useAnswer(headlineSpec(resolved, measures));
   const totalled = useAsked(withoutPartial(totals), measures);
   const both = totals.data && sides(totals.data);
-  const place = totalled.indexOf(shown) + (both?.before ? 1 : 0);
-  const total = totalled.includes(shown) ? numberOf(both?.now[0]?.[0][place]) : null;
+  const totalOf = (measure: Measure) => {
+    const at = totalled.indexOf(measure);
+    if (at < 0 || totals.isPlaceholderData) return null;
+    return numberOf(both?.now[0]?.[0][at + (both.before ? 1 : 0)]);
+  };
   // What is wrong with the query is said once.
   const some = !overTime.error && overTime.data?.stats.rows_matched !== 0;
   return (
@@ -54,7 +58,7 @@ export function OverviewView({ spec }: { spec: QuerySpec }) {
       </ViewFrame>
       {some && (
         <>
-          <Facets total={total} />
+          <Facets totals={totalOf} />
           <NewestRows />
         </>
       )}
@@ -69,7 +73,7 @@ function titleOf(resolved: ResolvedQuery): string {
   return `${label.charAt(0).toUpperCase()}${label.slice(1)} over time, per ${bucket}`;
 }
 
-function Facets({ total }: { total: number | null }) {
+function Facets({ totals }: { totals: Totals }) {
   const { resolved, query, columns, statsLoaded } = useExplore();
   const haveAny = haveStats(columns);
   // Column statistics of many rows take time; until then, a few sample rows decide.
@@ -85,7 +89,7 @@ function Facets({ total }: { total: number | null }) {
       {query.compare !== "" && <FacetSort />}
       <SimpleGrid cols={{ base: 1, xs: 2, lg: 3, xl: 4 }} spacing="sm">
         {facets.map((column) => (
-          <Facet key={column.name} column={column} total={total} />
+          <Facet key={column.name} column={column} totals={totals} />
         ))}
         {numbers.map((column) => (
           <NumberFacet key={column.name} column={column} />

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Answer } from "../../api/types";
-import { facetRows } from "./facetRows";
+import { facetRows, inOrder, keyOf, looksUnsorted } from "./facetRows";
 
 const answerOf = (rows: Answer["rows"], over: Partial<Answer> = {}, compared = false) => {
   const names = [...(compared ? ["side"] : []), "build", "rate", "count(*)"];
@@ -26,6 +26,18 @@ it("ranks what does not add up by what it is at least, so that few rows do not c
   expect(names(ranked)).toEqual(["bad", "fine", "lucky", "rare"]);
   expect(ranked.map(({ few }) => few)).toEqual([false, false, false, true]);
   expect(ranked[0]?.interval).toEqual({ low: 0.03, high: 0.05 });
+});
+
+it("knows when numbers stand out of order, and keeps an order that is held", () => {
+  const rowsOf = (...numbers: [string, number | null][]) =>
+    facetRows(answerOf(numbers.map(([name, now]) => [name, now, 900])), true, "value");
+  const before = rowsOf(["a", 9], ["b", 7]);
+  expect(looksUnsorted(before)).toBe(false);
+  const next = rowsOf(["a", 1], ["b", 7], ["c", 20]);
+  expect(names(next)).toEqual(["c", "b", "a"]);
+  const held = inOrder(next, before.map(keyOf));
+  expect(names(held)).toEqual(["a", "b", "c"]);
+  expect(looksUnsorted(held)).toBe(true);
 });
 
 it("ranks what adds up by its size", () => {

@@ -19,6 +19,20 @@ export interface FacetRow {
   readonly difference: number | null;
 }
 
+/** What tells the values of a facet apart. */
+export const keyOf = ({ value }: Pick<FacetRow, "value">): string => JSON.stringify(value);
+
+/** Rows in the order of these keys, those of other keys behind them as they are. */
+export function inOrder(rows: readonly FacetRow[], keys: readonly string[]): FacetRow[] {
+  const places = new Map(keys.map((key, at) => [key, at]));
+  const place = (row: FacetRow) => places.get(keyOf(row)) ?? keys.length;
+  return rows.toSorted((a, b) => place(a) - place(b));
+}
+
+/** Whether a larger number stands below a smaller one: the order needs a word then. */
+export const looksUnsorted = (rows: readonly FacetRow[]): boolean =>
+  rows.some(({ now }, at) => now !== null && now > (rows[at - 1]?.now ?? Number.POSITIVE_INFINITY));
+
 export type FacetOrder = "value" | "change";
 
 /** Values of fewer rows have no reliable mean, percentile or change. */
