@@ -9,9 +9,18 @@ const WORDS: Readonly<Record<PartTrouble, string>> = {
   renewed: "The server has another version of the page by now. A reload keeps the address.",
 };
 
+/** How many parts of the page have a place in which to say that they do not come. */
+let places = 0;
+
 /** In the place of a part of the page: `children` while it is loaded, or why it does not come. */
 export function LoadingPart({ children }: { children: ReactNode }) {
   const trouble = usePartTrouble();
+  useEffect(() => {
+    places++;
+    return () => {
+      places--;
+    };
+  }, []);
   if (trouble === null) return children;
   return (
     <Alert
@@ -45,14 +54,14 @@ export function LoadingPart({ children }: { children: ReactNode }) {
 export function usePartNotice(): void {
   useEffect(
     () =>
-      onPartTrouble((trouble) =>
-        tell(
+      onPartTrouble((trouble) => {
+        if (places > 0) return;
+        const why =
           trouble === "renewed"
-            ? "A part of the page could not be loaded: the server has another version of it. Reload the page."
-            : "A part of the page could not be loaded. The page keeps trying.",
-          true,
-        ),
-      ),
+            ? "the server has another version of it. Reload the page."
+            : "the server did not send it. The page keeps trying.";
+        tell(`A part of the page could not be loaded: ${why}`, true);
+      }),
     [],
   );
 }
