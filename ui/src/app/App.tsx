@@ -15,11 +15,11 @@ import { FileDrop } from "../widgets/importing/FileDrop";
 import { NoticeBar } from "../widgets/NoticeBar";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
-import { replaceQuery, useAddress, usePage, useSearch } from "./address";
+import { useAddress, usePage, useSearch } from "./address";
 import { CommandPalette } from "./CommandPalette";
 import { ExplorePage } from "./ExplorePage";
 import { Hints } from "./Hints";
-import { initialQuery } from "./initialQuery";
+import { completeAddress, withRange } from "./initialQuery";
 import { KeyHelp } from "./KeyHelp";
 import { useKeys } from "./keys";
 import { Logo } from "./Logo";
@@ -59,7 +59,8 @@ export function App() {
   const about = pageTitle(page, search) ?? query?.table;
   useDocumentTitle(about ? `${about} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
-  const initial = ignored.length === 0 && page === "query" ? tables.data : undefined;
+  const isRead = ignored.length === 0 || read === null;
+  const initial = isRead && page === "query" ? tables.data : undefined;
   useInitialQuery(read, initial, again);
   const ask = useCallbackRef<Commit>((wanted) => {
     const next = typeof wanted === "function" ? query && wanted(query) : wanted;
@@ -203,11 +204,11 @@ function useInitialQuery(
   again: () => void,
 ): void {
   useEffect(() => {
-    const initial = initialQuery(query, tables ?? NO_TABLES, serverNow());
-    if (initial === null) return;
+    if (!tables) return;
+    const now = serverNow();
+    const isComplete = query !== null && withRange(query, tables, now) === null;
     // Its rows may have come after the page asked last.
-    again();
-    replaceQuery(initial);
+    if (!isComplete && completeAddress(tables, now)) again();
   }, [query, tables, again]);
 }
 

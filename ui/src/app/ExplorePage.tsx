@@ -11,6 +11,7 @@ import { SearchBox } from "../explore/SearchBox";
 import { ShownView } from "../explore/ShownView";
 import { Sidebar } from "../explore/Sidebar";
 import type { Query } from "../query/query";
+import { widenedBucket } from "../query/time";
 import { type IgnoredPart, withView } from "../query/viewManifest";
 import { VIEWS } from "../views/registry";
 import { useFirstPaint } from "./firstPaint";
@@ -81,7 +82,9 @@ export function ExplorePage(props: {
             <Box hiddenFrom="sm">
               <QueryLine onOpen={sidebar.open} />
             </Box>
-            <IgnoredNote ignored={[...props.ignored, ...misfits]} />
+            <IgnoredNote
+              ignored={[...props.ignored, ...misfits, ...widenedBucket(query, resolved.range)]}
+            />
             <ShownView />
           </AppShell.Main>
         </AppShell>

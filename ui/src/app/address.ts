@@ -56,7 +56,16 @@ let read = { search: "", ...readQuery("", VIEWS) };
 /** What the address asks: read once for each address. */
 export function asked(): typeof read {
   const { search } = window.location;
-  if (search !== read.search) read = { search, ...readNext(read, search, VIEWS) };
+  if (search === read.search) return read;
+  const next = readNext(read, search, VIEWS);
+  const page = new URLSearchParams(search).get("page");
+  const isPage = page === null || page === "query" || PAGES.some((it) => it === page);
+  const noPage = isPage ? [] : [{ part: `page=${page}`, why: "is not a page" }];
+  read = {
+    search,
+    query: next.query,
+    ignored: isPage ? next.ignored : [...noPage, ...next.ignored],
+  };
   return read;
 }
 

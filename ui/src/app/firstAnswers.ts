@@ -13,8 +13,8 @@ import type { ResolvedQuery } from "../query/spec";
 import { rangeIn } from "../query/time";
 import { VIEWS } from "../views/registry";
 import { columnUnits, settingsQuery } from "../widgets/columns/columnUnits";
-import { asked, pageOf, replaceQuery } from "./address";
-import { initialQuery } from "./initialQuery";
+import { asked, pageOf } from "./address";
+import { completeAddress } from "./initialQuery";
 import { moveOn } from "./moment";
 import { storedZone } from "./settings";
 
@@ -28,11 +28,9 @@ export async function askFirst(client: QueryClient, drawn: AbortSignal): Promise
   const tables = await client.fetchQuery(tablesQuery).catch(() => []);
   if (drawn.aborted) return;
   const now = moveOn();
-  // An address that is partly unread stays as it is, so that it can be put right.
-  if (asked().ignored.length > 0) return;
-  const initial = initialQuery(asked().query, tables, now);
-  if (initial) replaceQuery(initial);
-  const { query } = asked();
+  completeAddress(tables, now);
+  const { query, ignored } = asked();
+  if (ignored.length > 0) return;
   const table = tables.find(({ name }) => name === query?.table);
   // The types of derived columns are questions of their own.
   if (!query || !table || query.define.length > 0) return;

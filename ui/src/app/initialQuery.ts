@@ -1,26 +1,35 @@
 // What the page asks where its address does not say all of it.
 
 import type { Table } from "../api/types";
-import { defaultQuery, type Query } from "../query/query";
+import type { Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
+import { withTable } from "../query/url";
+import { asked, go, replaceQuery } from "./address";
 
 /**
- * The query with a table and a range that holds data: the one of users that has most rows where the
- * address names none. Null where the query is complete, or there is no such table.
+ * Completes an address that names no table, or no range. Returns whether it did. An address that is
+ * partly unread stays as it is, so that it can be put right.
  */
-export function initialQuery(
-  query: Query | null,
-  tables: readonly Table[],
-  now: number,
-): Query | null {
-  const name = query?.table ?? busiest(tables)?.name;
-  const table = tables.find((it) => it.name === name);
-  // A range that ends before it begins is none.
-  if (!table || (query && rangeOf(query, now, table))) return null;
-  return { ...(query ?? defaultQuery(table.name)), ...rangeWithData(table, now) };
+export function completeAddress(tables: readonly Table[], now: number): boolean {
+  const before = window.location.search;
+  const table = busiest(tables);
+  if (asked().query === null && table) go(withTable(before, table.name), true);
+  const { query, ignored } = asked();
+  const complete = query && ignored.length === 0 ? withRange(query, tables, now) : null;
+  if (complete) replaceQuery(complete);
+  return window.location.search !== before;
 }
 
-function busiest(tables: readonly Table[]): Table | undefined {
+/** The query with a range that holds data. Null where it has a range, or there is no such table. */
+export function withRange(query: Query, tables: readonly Table[], now: number): Query | null {
+  const table = tables.find((it) => it.name === query.table);
+  // A range that ends before it begins is none.
+  if (!table || rangeOf(query, now, table)) return null;
+  return { ...query, ...rangeWithData(table, now) };
+}
+
+/** The table of users that has most rows. */
+export function busiest(tables: readonly Table[]): Table | undefined {
   const userTables = tables.filter((it) => !it.name.startsWith("_"));
   return userTables.toSorted((a, b) => b.rows - a.rows)[0];
 }

@@ -53,6 +53,16 @@ describe("the query in the URL", () => {
     expect(queryOf("?view=table")).toBeNull();
   });
 
+  test("keeps what it says of no table for the usual one", () => {
+    const search = url.withTable("?view=table&by=service&filter=a+%3D+b%26c&dashboard=d", "my t");
+    expect(search).toMatch(/&dashboard=d$/);
+    const filter = { column: "a", operator: "=", values: ["b&c"] };
+    const asked = { table: "my t", group: ["service"], filters: [filter] };
+    expect(queryOf(search)).toMatchObject({ ...asked, view: { kind: "table" } });
+    expect(url.withTable("", "t")).toBe("?table=t");
+    expect(url.withTable("?by=a&table=u", "t")).toBe("?by=a&table=u");
+  });
+
   test("says what it cannot read", () => {
     const parts = (search: string) => readQuery(search).ignored.map(({ part }) => part);
     expect(parts("?table=t&from=-1h&filter=a+%3D+1&limit=5&bucket=auto&refresh=5s&new=1")).toEqual(

@@ -34,6 +34,15 @@ export function urlOf(query: Query | null, views: readonly ViewManifest[]): stri
   return `?${keys.toString().replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%28", "(").replaceAll("%29", ")")}`;
 }
 
+/** The search part with a table, where it names none; whatever else it says stays. */
+export function withTable(search: string, table: string): string {
+  const keys = new URLSearchParams(search);
+  if (keys.get("table")) return search;
+  keys.delete("table");
+  const rest = keys.toString();
+  return `?${new URLSearchParams({ table })}${rest === "" ? "" : `&${rest}`}`;
+}
+
 const optionsOf = (views: readonly ViewManifest[]) => [
   ...new Set(views.flatMap(({ options }) => options)),
 ];
