@@ -5,6 +5,7 @@ import { inUnit } from "../../base/units";
 import { FEW } from "../../charts/marks";
 import { pointOf, useExplore } from "../../explore/context";
 import { isAdditive, isEstimated, measureLabel, measureUnit } from "../../query/measure";
+import { orderOf } from "../../query/spec";
 import { GroupsFrame } from "../shared/GroupsFrame";
 import { type GroupRow, type Groups, sharesRows, type Value } from "../shared/groups";
 import { useGroupMarks } from "../shared/useGroupMarks";
@@ -33,8 +34,11 @@ export default function PivotView({ spec }: { spec: QuerySpec }) {
 function PivotTable({ groups, at, measure }: { groups: Groups; at: number; measure: string }) {
   const { query } = useExplore();
   const { textsOf, picksOfRow } = useGroupMarks(groups, query.group, at);
-  const pivot = pivotOf(groups, at, textsOf, query.limit);
   const sums = isAdditive(measure) && !sharesRows(query.group);
+  const { by, ascending, change: byChange } = orderOf(query);
+  const bySum = sums && !byChange && !query.group.includes(by);
+  const order = ascending ? "smallest first" : "largest first";
+  const pivot = pivotOf(groups, at, textsOf, query.limit, bySum ? order : null);
   const cut = cutWords(pivot, groups);
   return (
     <div>

@@ -26,6 +26,15 @@ test("the last key goes to the right, the largest column first", () => {
   expect(pivot.most).toBe(20);
 });
 
+test("lines with sums are in the order of these", () => {
+  const names = (sums: Parameters<typeof pivotOf>[4], most = 10) =>
+    pivotOf(groups, 0, texts, most, sums).lines.map((line) => line.texts[0]);
+  expect(names(null)).toEqual(["a", "b", "(none)"]);
+  expect(names("largest first")).toEqual(["b", "a", "(none)"]);
+  expect(names("largest first", 1)).toEqual(["b"]);
+  expect(names("smallest first")).toEqual(["(none)", "a", "b"]);
+});
+
 test("sums are of what is there", () => {
   expect(sumOf([rows[0], undefined, rows[2]], 0)).toEqual({ now: 6, before: 2 });
   expect(sumOf([undefined], 0)).toEqual({ now: null, before: null });

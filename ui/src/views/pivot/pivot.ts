@@ -22,12 +22,16 @@ export interface Pivot {
 
 const COLUMNS_MOST = 30;
 
-/** The cells of a measure, lines and columns with the largest values first. */
+/**
+ * The cells of a measure, columns with the largest values first. Lines are in the order of the
+ * groups, or, where they have sums, in that of the sums: the largest first, or last.
+ */
 export function pivotOf(
   groups: Groups,
   at: number,
   textsOf: (row: GroupRow) => string[],
   mostLines: number,
+  sums: "largest first" | "smallest first" | null = null,
 ): Pivot {
   const lines = new Map<string, { keys: Cell[]; texts: string[]; cells: Map<string, GroupRow> }>();
   const columns = new Map<string, { key: string; text: string; size: number }>();
@@ -52,17 +56,26 @@ export function pivotOf(
     const value = Math.abs(row.values[at]?.now ?? 0);
     return Number.isFinite(value) ? Math.max(largest, value) : largest;
   }, 0);
+  const made: PivotLine[] = [...lines.values()].map(({ keys, texts, cells }) => ({
+    keys,
+    texts,
+    cells: shown.map(({ key }) => cells.get(key)),
+  }));
   return {
     columns: shown,
-    lines: [...lines.values()].slice(0, mostLines).map(({ keys, texts, cells }) => ({
-      keys,
-      texts,
-      cells: shown.map(({ key }) => cells.get(key)),
-    })),
+    lines: (sums === null ? made : bySums(made, at, sums === "smallest first")).slice(0, mostLines),
     hiddenLines: Math.max(0, lines.size - mostLines),
     hiddenColumns: sorted.length - shown.length,
     most,
   };
+}
+
+/** Lines in the order of the sums of what they show, those without any last. */
+function bySums(lines: readonly PivotLine[], at: number, ascending: boolean): PivotLine[] {
+  const sums = new Map(lines.map((line) => [line, sumOf(line.cells, at).now]));
+  const place = (line: PivotLine) =>
+    (sums.get(line) ?? Number.NEGATIVE_INFINITY) * (ascending ? -1 : 1);
+  return lines.toSorted((a, b) => place(b) - place(a) || 0);
 }
 
 /** The sum of cells of a measure that adds up, at both times. */
