@@ -25,6 +25,19 @@ async function openDrawn(page, url, table) {
 
 export const tests = [
   [
+    "compares nothing where the view does not, and says so",
+    async ({ page, url }) => {
+      await open(page, `${url}/?${STILL}&view=samples`);
+      const compare = page.getByRole("switch", { name: "Compare" });
+      assert.ok(await compare.isDisabled());
+      await page.getByText("Samples compares nothing.").waitFor();
+      await picture(page, "samples-compare");
+      await view(page, "Table").click();
+      await settled(page);
+      assert.ok(await compare.isEnabled());
+    },
+  ],
+  [
     "cuts days and compares weeks as the clocks of the reader's zone do",
     async ({ url, browser, wrong }) => {
       const hours = [...Array(24).keys()];

@@ -22,10 +22,12 @@ export function QueryFields({ onZone }: { onZone: (zone: Zone) => void }) {
   const { from, to, compare, filters, group, measures, series, limit, bucket, where } = query;
   const view = views.find(({ kind }) => kind === query.view.kind);
   const compares = view?.shows.includes("comparison") === true;
-  const problem = compares ? compareProblem(resolved) : null;
+  const problem = compares
+    ? compareProblem(resolved)
+    : `${view?.name ?? "This view"} compares nothing.`;
   return (
     <Stack gap="md">
-      <TimeField {...{ from, to, compare, problem, now, zone, table, commit, onZone }} />
+      <TimeField {...{ from, to, compare, problem, compares, now, zone, table, commit, onZone }} />
       <FilterField {...{ rows, columns, filters, commit }} />
       <GroupField {...{ columns, group, views, commit }} />
       <MeasureField {...{ columns, measures, views, commit }} />
@@ -49,14 +51,17 @@ const TimeField = memo(function TimeField(props: {
   from: string;
   to: string;
   compare: string;
+  /** Why nothing is compared, or not as it should be. */
   problem: string | null;
+  /** Whether the view draws a comparison. */
+  compares: boolean;
   now: number;
   zone: Zone;
   table: Table;
   commit: Commit;
   onZone: (zone: Zone) => void;
 }) {
-  const { from, to, compare, problem, now, zone, table, commit, onZone } = props;
+  const { from, to, compare, problem, compares, now, zone, table, commit, onZone } = props;
   return (
     <Field label="Time">
       <TimeRangeControl
@@ -64,7 +69,7 @@ const TimeField = memo(function TimeField(props: {
         onChange={(range) => commit((query) => ({ ...query, ...range, bucket: "auto" }))}
         onStep={(by) => commit((query) => stepRange(query, now, by))}
       />
-      <Compare compare={compare} problem={problem} commit={commit} />
+      <Compare {...{ compare, problem, compares, commit }} />
     </Field>
   );
 });
@@ -144,8 +149,13 @@ const KINDS = [
 ];
 const CUSTOM = "custom";
 
-function Compare(props: { compare: string; problem: string | null; commit: Commit }) {
-  const { compare, problem, commit } = props;
+function Compare(props: {
+  compare: string;
+  problem: string | null;
+  compares: boolean;
+  commit: Commit;
+}) {
+  const { compare, problem, compares, commit } = props;
   const choose = (next: string) => commit((query) => ({ ...query, compare: next }));
   const [writes, setWrites] = useState(false);
   const other = { value: compare, label: `vs ${compare} before` };
@@ -157,6 +167,7 @@ function Compare(props: { compare: string; problem: string | null; commit: Commi
           size="xs"
           label="Compare"
           checked={compare !== ""}
+          disabled={!compares && compare === ""}
           onChange={(event) => choose(event.currentTarget.checked ? PREVIOUS : "")}
         />
         {compare !== "" && (
@@ -182,7 +193,7 @@ function Compare(props: { compare: string; problem: string | null; commit: Commi
         />
       )}
       {problem && (
-        <Text size="xs" c="var(--warn)" role="note">
+        <Text size="xs" c={compares ? "var(--warn)" : "dimmed"} role="note">
           {problem}
         </Text>
       )}
