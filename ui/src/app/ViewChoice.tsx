@@ -71,7 +71,10 @@ const RowLabel = memo(function RowLabel(props: {
   const why = suggested ? ", suggested for this query" : "";
   const key = place === null ? "" : ` (key ${place})`;
   return (
-    <span className={classes.label} data-hint={`${view.name}${key}${why}`}>
+    <span
+      className={`${classes.label} ${suggested && !isShown ? classes.suggested : ""}`}
+      data-hint={`${view.name}${key}${why}`}
+    >
       {suggested && !isShown ? (
         <Indicator size={6} offset={1} display="flex">
           <Icon size={15} />
