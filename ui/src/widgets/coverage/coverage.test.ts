@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Coverage, LeafCoverage, Table } from "../../api/types";
+import type { Answer, Coverage, LeafCoverage, Table } from "../../api/types";
 import {
+  countMatched,
   leafWords,
   mayRecover,
   missingWords,
@@ -22,6 +23,21 @@ const coverage = (rows_scanned: number, leaves: LeafCoverage[] = []): Coverage =
   rows_scanned,
   fraction: rows_scanned / 1000,
   leaves,
+});
+
+describe("countMatched", () => {
+  const answerOf = (samples: number[], rows_matched: number) =>
+    ({
+      columns: [{ name: "service" }, { name: "count(*)" }],
+      rows: samples.map((it) => ["a", it * 10]),
+      samples,
+      stats: { rows_matched },
+    }) as unknown as Answer;
+
+  it("counts the rows of the groups that a limit cuts off", () => {
+    expect(countMatched(answerOf([4, 3], 7))).toEqual({ samples: 7, events: 70 });
+    expect(countMatched(answerOf([4], 7))).toEqual({ samples: 7, events: null });
+  });
 });
 
 describe("missingWords", () => {

@@ -33,6 +33,13 @@ export function countRows(answer: Answer): RowCounts {
   return total;
 }
 
+/** The same of an answer that may lack groups, as after a LIMIT: then all rows that it is of. */
+export function countMatched(answer: Answer): RowCounts {
+  const counts = countRows(answer);
+  const all = answer.stats.rows_matched;
+  return counts.samples < all ? { samples: all, events: null } : counts;
+}
+
 /** What an answer rests on: its rows, or for how many events a sample of rows stands. */
 export function rowsWords({ samples, events }: RowCounts): string {
   const rows = counted(samples, "row");
