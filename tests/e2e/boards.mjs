@@ -1,6 +1,6 @@
 // Dashboards, saved views and frozen answers.
 import { strict as assert } from "node:assert";
-import { FROM, keys, menu, open, picture, settled, TO } from "./steps.mjs";
+import { ask, FROM, keys, menu, open, picture, settled, STILL, TO } from "./steps.mjs";
 
 const share = (page) => page.getByRole("button", { name: "Share and copy" });
 const tile = (page, name) => page.getByRole("region", { name, exact: true });
@@ -53,6 +53,33 @@ export const tests = [
     await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
     const { dashboard } = await (await fetch(path)).json();
     assert.equal(dashboard.tiles.length, 2);
+    await fetch(path, { method: "DELETE" });
+  }],
+  ["boards: a tile of SQL says which filters it leaves out, and a tile is called by its query", async ({ page, url }) => {
+    const path = `${url}/v1/dashboards/Filtered`;
+    const sql = (where) => `SELECT service, avg(latency_us), count(*) FROM requests ${where} GROUP BY service LIMIT 3`;
+    const inSql = (where, title) => {
+      const query = `${new URLSearchParams({ table: "requests", view: "sql", sql: sql(where), draw: "table", filter: "datacenter = $dc" })}`;
+      return { title, query, x: 0, y: 0, w: 6, h: 9 };
+    };
+    const tiles = [inSql("", "All"), { ...inSql("WHERE datacenter IN ($dc)", "Of one"), x: 6 }];
+    const [[datacenter]] = await ask(url, "SELECT datacenter FROM requests LIMIT 1");
+    const variables = [{ name: "dc", value: datacenter, table: "requests", column: "datacenter" }];
+    await fetch(path, { method: "PUT", body: JSON.stringify({ from: FROM, to: TO, tiles, variables }) });
+    await open(page, `${url}/?page=dashboard&dashboard=Filtered`);
+    await tile(page, "All").getByText("not filtered by datacenter").waitFor();
+    assert.equal(await tile(page, "Of one").getByText("not filtered by").count(), 0);
+    // The mean of microseconds is one of milliseconds; the number of all rows is behind three groups.
+    await tile(page, "All").getByText(/^[\d.]+ ms$/).first().waitFor();
+    await picture(page, "board-sql");
+    await open(page, `${url}/?${STILL}&view=time&by=service`);
+    await share(page).click();
+    await menu(page, "Add to dashboard…").click();
+    await page.getByRole("combobox", { name: "Dashboard" }).fill("Filtered");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await tile(page, "events by service").waitFor();
+    await settled(page);
+    await picture(page, "board-series");
     await fetch(path, { method: "DELETE" });
   }],
   ["boards: changes that are not saved are asked about before they are lost", async ({ page, url }) => {

@@ -19,7 +19,7 @@ import {
   putDashboard,
   putView,
 } from "../api/documents";
-import { tileText, withTile } from "../query/dashboard";
+import { tileText, tileTitle, withTile } from "../query/dashboard";
 import type { Query } from "../query/query";
 import { urlOf } from "../query/url";
 import { VIEWS } from "../views/registry";
@@ -125,6 +125,7 @@ function TileForm({ query, onClose, go }: Props) {
   });
   const [name, setName] = useState("");
   const [title, setTitle] = useState("");
+  const usual = tileTitle(query, VIEWS);
   const { problem, busy, run } = useSaving();
   const stored = (data?.dashboards ?? []).filter(({ file }) => file === undefined);
   const isNew = name.trim() !== "" && !stored.some((it) => it.name === name.trim());
@@ -136,7 +137,7 @@ function TileForm({ query, onClose, go }: Props) {
       const before = isNew
         ? { version: 0, dashboard: { name: board, from, to, compare, tiles: [] } }
         : await fetchDashboard(board);
-      const next = withTile(before.dashboard, title.trim(), tileText(query, VIEWS));
+      const next = withTile(before.dashboard, title.trim() || usual, tileText(query, VIEWS));
       const saved = await putDashboard(next, before.version);
       client.setQueryData(dashboardKey(board), saved);
       void client.invalidateQueries({ queryKey: DASHBOARDS_KEY });
@@ -157,7 +158,7 @@ function TileForm({ query, onClose, go }: Props) {
         />
         <TextInput
           label="Title of the tile"
-          placeholder={query.table}
+          placeholder={usual}
           value={title}
           onChange={(event) => setTitle(event.currentTarget.value)}
         />

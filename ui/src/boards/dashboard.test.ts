@@ -8,6 +8,7 @@ import {
   tablesOf,
   tileQuery,
   tileText,
+  tileTitle,
   variableTarget,
   withTile,
 } from "../query/dashboard";
@@ -47,6 +48,36 @@ test("the SQL of a tile has the values of variables, and names that have none", 
     tileQuery(inSql, frameOf(dashboard, search), VIEWS)?.view.options["sql"];
   expect(asked("")).toBe(sql);
   expect(asked("?var=service=a|it's")).toBe(sql.replace("$service", "'a', 'it''s'"));
+});
+
+test("a tile of SQL is not filtered again by what its text has", () => {
+  const sql = "SELECT 1 FROM requests WHERE service IN ($service)";
+  const keys = new URLSearchParams({ table: "requests", view: "sql", sql });
+  keys.append("filter", "service = $service");
+  const inSql = { ...tile, query: `${keys}` };
+  const asked = (query: string) =>
+    tileQuery({ ...tile, query }, frameOf(dashboard, "?var=service=a"), VIEWS)?.filters.map(
+      ({ column }) => column,
+    );
+  expect(asked(inSql.query)).toEqual(["datacenter"]);
+  expect(asked(inSql.query.replace("IN+%28%24service%29", "%3D+1"))).toEqual([
+    "service",
+    "datacenter",
+  ]);
+});
+
+test("a tile that nobody names is called by its measures and groups", () => {
+  const title = (keys: string) => {
+    const { query } = readQuery(`?table=requests&${keys}`, VIEWS);
+    return query && tileTitle(query, VIEWS);
+  };
+  const rate = 'show=avg(status >= 500) AS "error rate"';
+  expect(title(`view=time&${rate}&by=service&by=datacenter`)).toBe(
+    "error rate by service, datacenter",
+  );
+  expect(title("view=time&show=p95(latency_us)")).toBe("p95 of latency_us of requests");
+  expect(title("view=distribution&of=latency_us")).toBe("Distribution of latency_us");
+  expect(title("view=samples")).toBe("Samples of requests");
 });
 
 test("a tile asks of the time, the comparison and the filters of the dashboard", () => {

@@ -4,11 +4,13 @@
 import type { Dashboard, Tile, Variable } from "../api/documents";
 import { durationMs } from "../base/duration";
 import { type Filter, filterText, parseFilter, splitValues } from "./filter";
-import { constantsOf, replacePlaceholders } from "./placeholders";
+import { measureLabel } from "./measure";
+import { constantsOf, placeholdersOf, replacePlaceholders } from "./placeholders";
 import { PREVIOUS, type Query } from "./query";
+import { groupLabel } from "./sql";
 import { ALL, FULL_RANGE, moment } from "./time";
 import { readQuery, urlOf } from "./url";
-import { type ViewManifest, withSql } from "./viewManifest";
+import { optionOf, type ViewManifest, withSql } from "./viewManifest";
 
 /** Columns of the grid. */
 export const GRID_COLUMNS = 12;
@@ -88,14 +90,25 @@ export function tileQuery(
   // A filter on a column that this table does not have would leave nothing of it.
   const shared = frame.filters.filter(({ column }) => !columns || columns.has(column));
   const constants = (name: string) => constantsOf(valuesOf(frame.values, name));
+  // SQL that has a variable in its text is filtered by it.
+  const inText = placeholdersOf(sqlOf(query, views));
+  const own = query.filters.filter(
+    ({ values }) => !values.some((it) => inText.has(REFERENCE.exec(it)?.[1] ?? "")),
+  );
   return {
     ...withSql(query, views, (sql) => replacePlaceholders(sql, constants)),
     from: frame.from,
     to: frame.to,
     compare: frame.compare,
     refresh: "",
-    filters: [...query.filters, ...shared].flatMap((it) => withValues(it, frame.values)),
+    filters: [...own, ...shared].flatMap((it) => withValues(it, frame.values)),
   };
+}
+
+/** The SQL that a query is in its view; empty where it is not a text. */
+function sqlOf(query: Query, views: readonly ViewManifest[]): string {
+  const option = views.find(({ kind }) => kind === query.view.kind)?.sqlOption;
+  return option ? optionOf(query, option) : "";
 }
 
 const REFERENCE = /^\$([a-z_][a-z0-9_]*)$/;
@@ -123,6 +136,19 @@ function withValues(filter: Filter, values: Frame["values"]): Filter[] {
 export function tileText(query: Query, views: readonly ViewManifest[]): string {
   const alone = { ...query, from: "", to: "now", compare: "", refresh: "" };
   return urlOf(alone, views).slice(1);
+}
+
+/** What a tile with this query is called where nobody names it: `error rate by service`. */
+export function tileTitle(query: Query, views: readonly ViewManifest[]): string {
+  const view = views.find(({ kind }) => kind === query.view.kind);
+  const of = (what: string) => `${view?.name ?? "Query"} of ${what}`;
+  const column = view?.options.find((it) => it.columnTypes);
+  const named = column === undefined ? "" : (query.view.options[column.key] ?? "");
+  if (named !== "") return of(named);
+  if (!view?.shows.includes("measures")) return of(query.table);
+  const by = view.shows.includes("groups") ? query.group.map(groupLabel).join(", ") : "";
+  const measures = query.measures.map(measureLabel).join(", ");
+  return by === "" ? `${measures} of ${query.table}` : `${measures} by ${by}`;
 }
 
 /** A dashboard with a further tile, below all others. */

@@ -21,6 +21,16 @@ export function replacePlaceholders(
   );
 }
 
+/** The names of the placeholders in a text. */
+export function placeholdersOf(sql: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  replacePlaceholders(sql, (name) => {
+    names.add(name);
+    return undefined;
+  });
+  return names;
+}
+
 /** The text with the ends of a range, as constants, in the place of `$from` and `$to`. */
 export function withRangeEnds(sql: string, { from, to }: Range): string {
   const ends = new Map([

@@ -1,18 +1,20 @@
 import { Box, Group, Skeleton, Stack, Text } from "@mantine/core";
 import type { QuerySpec } from "../../api/types";
+import { visible } from "../../base/format";
 import { useExplore } from "../../explore/context";
 import { CoverageCorner } from "../../widgets/coverage/CoverageCorner";
-import { countRows } from "../../widgets/coverage/coverage";
+import { countMatched } from "../../widgets/coverage/coverage";
 import { ProblemCard } from "../../widgets/ProblemCard";
 import { SqlResult } from "./SqlResult";
 import { useSqlResult } from "./sqlAnswer";
 
 /** In a tile: what the text gets. The text is changed in Explore. */
 export function SqlTile({ spec }: { spec: QuerySpec }) {
-  const { table, chartHeight } = useExplore();
+  const { query, table, chartHeight } = useExplore();
   const { stored, asked, result } = useSqlResult(spec);
   const { data, error } = result;
-  const rowCounts = data ? countRows(data) : null;
+  const unused = stored === "" ? [] : [...new Set(query.filters.map(({ column }) => column))];
+  const rowCounts = data ? countMatched(data) : null;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
       <Group gap="sm" className="view-head">
@@ -25,6 +27,17 @@ export function SqlTile({ spec }: { spec: QuerySpec }) {
             title="The text of this SQL has neither $from nor $to: the dashboard's time has no part in it."
           >
             own time range
+          </Text>
+        )}
+        {unused.length > 0 && (
+          <Text
+            size="xs"
+            c="var(--warn)"
+            role="note"
+            className="clipped"
+            title="Filters have no part in the text of this SQL. A variable has where the text names it."
+          >
+            not filtered by {visible(unused.join(", "))}
           </Text>
         )}
         {data && rowCounts && !error && (
