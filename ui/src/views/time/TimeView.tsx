@@ -77,6 +77,15 @@ interface Drawing {
   readonly marks: readonly TimeMark[];
 }
 
+/** The pixels of a line of the table of series, and how many of its lines a tile shows at least. */
+const LINE = 24;
+const LINES_SHOWN = 3;
+const CHART_LEAST = 110;
+
+/** The height of a chart in a tile that has room for one line below it, of so many series. */
+const aboveSeries = (height: number, series: number) =>
+  Math.max(CHART_LEAST, height - LINE * Math.max(0, Math.min(series, LINES_SHOWN) - 1));
+
 /** One measure: its chart, and beneath it its series. */
 function MeasurePanel(props: {
   answer: Answer;
@@ -97,6 +106,7 @@ function MeasurePanel(props: {
     () => (whole && !chart.additive ? wholeRange(whole, resolved, at) : null),
     [whole, chart.additive, resolved, at],
   );
+  const chartAlone = chartHeight === undefined ? height : aboveSeries(height, chart.series.length);
   const draw: DrawChart = (part) => (
     <SeriesChart
       series={chart}
@@ -118,7 +128,7 @@ function MeasurePanel(props: {
       {drawing.each ? (
         <SeriesPanels chart={chart} hidden={hidden} draw={draw} />
       ) : (
-        draw({ hidden, height })
+        draw({ hidden, height: chartAlone })
       )}
       {(chartHeight === undefined || chart.series.length > 1) && (
         <SeriesTable
