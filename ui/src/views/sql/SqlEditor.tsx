@@ -23,6 +23,7 @@ const HIGHLIGHT = HighlightStyle.define([
   { tag: [tags.string, tags.special(tags.string)], color: colour("green-9", "green-4") },
   { tag: [tags.number, tags.bool, tags.null], color: colour("grape-9", "grape-3") },
   { tag: [tags.standard(tags.name), tags.typeName], color: colour("cyan-9", "cyan-3") },
+  { tag: tags.special(tags.name), color: colour("orange-9", "orange-3") },
   { tag: [tags.lineComment, tags.blockComment], color: colour("gray-7", "dark-2") },
 ]);
 

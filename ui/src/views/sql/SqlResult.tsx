@@ -2,12 +2,14 @@ import { Paper, SegmentedControl, SimpleGrid, Stack, Text } from "@mantine/core"
 import { useMemo } from "react";
 import type { Answer } from "../../api/types";
 import { strokesOf } from "../../base/colours";
-import { exact, short, visible } from "../../base/format";
+import { exact, visible } from "../../base/format";
+import { inUnit } from "../../base/units";
 import { BarsChart } from "../../charts/bars/BarsChart";
 import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
 import { useChartHeight, useExplore } from "../../explore/context";
 import { optionOf, withOption } from "../../query/viewManifest";
 import { DRAWN, type Picture } from "./options";
+import { resultUnit } from "./resultNumbers";
 import { SqlRows } from "./SqlRows";
 import { barsOf, lineOf, pictureOf, picturesOf } from "./shape";
 
@@ -54,9 +56,9 @@ const NONE: ReadonlySet<string> = new Set();
 const nothing = () => {};
 
 function Lines({ answer }: { answer: Answer }) {
-  const { zone } = useExplore();
+  const { zone, columns } = useExplore();
   const height = useChartHeight(320);
-  const chart = useMemo(() => lineOf(answer), [answer]);
+  const chart = useMemo(() => lineOf(answer, columns), [answer, columns]);
   if (!chart) return null;
   return (
     <Paper withBorder p="xs">
@@ -74,7 +76,7 @@ function Lines({ answer }: { answer: Answer }) {
 }
 
 function Bars({ answer }: { answer: Answer }) {
-  const { chartHeight } = useExplore();
+  const { chartHeight, columns } = useExplore();
   const charts = barsOf(answer);
   const height = chartHeight && chartHeight / charts.length - TITLE;
   return (
@@ -88,7 +90,7 @@ function Bars({ answer }: { answer: Answer }) {
           samples: Number.POSITIVE_INFINITY,
           isOther: true,
         }));
-        const none = { unit: null, shift: "", whole: null };
+        const none = { unit: resultUnit(label, columns), shift: "", whole: null };
         const measured = { label, additive: false, estimated: false, ...none };
         return (
           <Paper key={label} withBorder p="sm">
@@ -104,6 +106,7 @@ function Bars({ answer }: { answer: Answer }) {
 }
 
 function Numbers({ answer }: { answer: Answer }) {
+  const { columns } = useExplore();
   const [row = []] = answer.rows;
   return (
     <SimpleGrid cols={{ base: 1, sm: Math.min(3, answer.columns.length) }}>
@@ -120,7 +123,7 @@ function Numbers({ answer }: { answer: Answer }) {
               fw={650}
               title={value === null ? undefined : exact(String(value))}
             >
-              {value === null ? "–" : short(Number(value))}
+              {value === null ? "–" : inUnit(Number(value), resultUnit(name, columns))}
             </Text>
           </Paper>
         );

@@ -2,6 +2,7 @@ import { Stack, Table, Text } from "@mantine/core";
 import { memo, useCallback, useMemo, useState } from "react";
 import type { Answer, Cell, Type } from "../../api/types";
 import { count, visible } from "../../base/format";
+import type { Unit } from "../../base/units";
 import type { Zone } from "../../base/zone";
 import { CellView, cellText, rawText } from "../../explore/CellText";
 import {
@@ -17,6 +18,7 @@ import type { Query } from "../../query/query";
 import { optionOf, withView } from "../../query/viewManifest";
 import { SQL_TEXT } from "./options";
 import { plainColumns } from "./plainColumns";
+import { resultText, resultUnit } from "./resultNumbers";
 
 /** More rows are in the answer, but not on the page. */
 const ROWS_DRAWN = 1000;
@@ -26,7 +28,9 @@ export function SqlRows({ answer }: { answer: Answer }) {
   const { zone } = useExplore();
   const { columns, rows } = answer;
   const [mark, setMark] = useState<Mark | null>(null);
-  const markOf = useCellMarks(answer);
+  const shown = usePlainColumns(answer);
+  const markOf = useCellMarks(answer, shown);
+  const heads = useHeads(answer, shown);
   const open = useCallback(
     (at: number, cell: Cell, event: React.MouseEvent) =>
       setMark({ ...markOf(at, cell), point: pointOf(event) }),
@@ -55,7 +59,7 @@ export function SqlRows({ answer }: { answer: Answer }) {
           <Table.Tbody>
             {rows.slice(0, ROWS_DRAWN).map((row, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: rows of a result have no other key
-              <SqlRow key={at} {...{ row, columns, zone, open }} />
+              <SqlRow key={at} {...{ row, heads, zone, open }} />
             ))}
           </Table.Tbody>
         </Table>
@@ -72,28 +76,29 @@ export function SqlRows({ answer }: { answer: Answer }) {
 
 const SqlRow = memo(function SqlRow(props: {
   row: Cell[];
-  columns: Answer["columns"];
+  heads: readonly Head[];
   zone: Zone;
   open: (at: number, cell: Cell, event: React.MouseEvent) => void;
 }) {
-  const { row, columns, zone, open } = props;
+  const { row, heads, zone, open } = props;
   return (
     <Table.Tr>
-      {columns.map(({ name, type }, at) => {
+      {heads.map(({ name, type, isName, unit }, at) => {
         const cell = row[at] ?? null;
+        const computed = unit === undefined ? null : resultText(cell, unit);
         return (
           <td
             key={name}
             className={type === "number" ? "cell right" : "cell"}
             dir="auto"
-            title={cell === null ? undefined : cellText(cell, type, zone)}
+            title={cell === null ? undefined : cellText(cell, type, zone, isName)}
           >
             <button
               type="button"
               className="value plain"
               onClick={(event) => open(at, cell, event)}
             >
-              <CellView {...{ cell, type, zone }} search="" isName={false} />
+              {computed ?? <CellView {...{ cell, type, zone, isName }} search="" />}
             </button>
           </td>
         );
@@ -102,15 +107,35 @@ const SqlRow = memo(function SqlRow(props: {
   );
 });
 
+/** A column of a result as it is drawn. */
+interface Head {
+  readonly name: string;
+  readonly type: Type;
+  /** Whether its numbers are names of things. */
+  readonly isName: boolean;
+  /** Of a column that is computed: the unit of its numbers. */
+  readonly unit?: Unit | null;
+}
+
+function useHeads(answer: Answer, shown: readonly (string | null)[]): readonly Head[] {
+  const { columns, identifiers } = useExplore();
+  return useMemo(
+    () =>
+      answer.columns.map(({ name, type }, at) => {
+        const isName = identifiers.has(shown[at] ?? name);
+        const isComputed = type === "number" && !isName && (shown[at] ?? null) === null;
+        return { name, type, isName, ...(isComputed ? { unit: resultUnit(name, columns) } : {}) };
+      }),
+    [answer.columns, columns, identifiers, shown],
+  );
+}
+
 /** What the cells of a result stand for: a value of a column, or only a text to copy. */
-function useCellMarks(answer: Answer): (at: number, cell: Cell) => Omit<Mark, "point"> {
-  const { query, columns, table, zone, identifiers } = useExplore();
-  const text = optionOf(query, SQL_TEXT) || (answer.sql ?? "");
-  const shown = useMemo(() => {
-    const names = new Set(columns.map(({ name }) => name));
-    const inResult = answer.columns.map(({ name }) => name);
-    return plainColumns(text, table.name, inResult, (name) => names.has(name));
-  }, [text, table.name, columns, answer.columns]);
+function useCellMarks(
+  answer: Answer,
+  shown: readonly (string | null)[],
+): (at: number, cell: Cell) => Omit<Mark, "point"> {
+  const { columns, zone, identifiers } = useExplore();
   return useCallback(
     (at, cell) => {
       const { name, type } = answer.columns[at] ?? { name: "", type: "null" as Type };
@@ -122,6 +147,17 @@ function useCellMarks(answer: Answer): (at: number, cell: Cell) => Omit<Mark, "p
     },
     [answer.columns, columns, identifiers, shown, zone],
   );
+}
+
+/** The columns of the table that the columns of a result are. */
+function usePlainColumns(answer: Answer): readonly (string | null)[] {
+  const { query, columns, table } = useExplore();
+  const text = optionOf(query, SQL_TEXT) || (answer.sql ?? "");
+  return useMemo(() => {
+    const names = new Set(columns.map(({ name }) => name));
+    const inResult = answer.columns.map(({ name }) => name);
+    return plainColumns(text, table.name, inResult, (name) => names.has(name));
+  }, [text, table.name, columns, answer.columns]);
 }
 
 /** The menu of a cell. The query panel has no part in the SQL view: its filters show in Samples. */

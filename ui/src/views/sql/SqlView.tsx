@@ -8,7 +8,7 @@ import { useExplore } from "../../explore/context";
 import { useAsMain } from "../../explore/mainSpec";
 import { withOption } from "../../query/viewManifest";
 import { CoverageCorner } from "../../widgets/coverage/CoverageCorner";
-import { countRows } from "../../widgets/coverage/coverage";
+import { countMatched } from "../../widgets/coverage/coverage";
 import { ProblemCard } from "../../widgets/ProblemCard";
 import type { Names } from "./completion";
 import { SQL_TEXT } from "./options";
@@ -43,7 +43,7 @@ function SqlWithEditor({ spec }: { spec: QuerySpec }) {
   };
   const mistake = useMemo(() => mistakeOf(result.error), [result.error]);
   const { data } = result;
-  const rowCounts = data ? countRows(data) : null;
+  const rowCounts = data ? countMatched(data) : null;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
       {stored === "" && !result.data && !result.error ? (

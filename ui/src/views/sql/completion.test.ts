@@ -1,7 +1,7 @@
 import { CompletionContext } from "@codemirror/autocomplete";
 import { EditorState } from "@codemirror/state";
 import { expect, test } from "vitest";
-import { namesSource, tableIn } from "./completion";
+import { language, namesSource, tableIn } from "./completion";
 
 const names = {
   tables: ["requests", "My Table"],
@@ -32,4 +32,16 @@ test("columns are those of the table after FROM", async () => {
 test("after FROM stand tables, elsewhere functions too", async () => {
   expect(await complete("SELECT 1 FROM ")).toEqual(["requests", '"My Table"']);
   expect(await complete("SELECT c")).toContain("count(");
+});
+
+test("text between placeholders is read like any other", () => {
+  const names: string[] = [];
+  const text = "SELECT a FROM t WHERE time >= $from AND time < $to GROUP BY a";
+  language.parser.parse(text).iterate({
+    enter: ({ type, from, to }) => {
+      if (type.isError || type.name === "SpecialVar")
+        names.push(`${type.name} ${text.slice(from, to)}`);
+    },
+  });
+  expect(names).toEqual(["SpecialVar $from", "SpecialVar $to"]);
 });

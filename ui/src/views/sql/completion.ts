@@ -26,6 +26,8 @@ export const { language } = SQLDialect.define({
   types: "text number timestamp boolean",
   charSetCasts: false,
   operatorChars: "*+-%<>!=~|&/:",
+  // Placeholders, such as $from.
+  specialVar: "$",
 });
 
 /** The table after FROM, or the one given. */

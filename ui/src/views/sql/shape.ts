@@ -1,11 +1,11 @@
 // What can be drawn of a result: a line over its time column, bars of its groups, large numbers.
 
 import { numberOf } from "../../api/client";
-import type { Answer, Cell } from "../../api/types";
+import type { Answer, Cell, Column } from "../../api/types";
 import { listText, visible } from "../../base/format";
-import { unitOfName } from "../../base/units";
 import type { Series, TimeSeries, Values } from "../../charts/time-series/data";
 import { PICTURES, type Picture } from "./options";
+import { resultUnit } from "./resultNumbers";
 
 const BARS_MOST = 50;
 const BARS_WIDEST = 3;
@@ -86,7 +86,7 @@ export function barsOf(
 }
 
 /** The lines of a result over its time column; null where its times are no buckets of one length. */
-export function lineOf(answer: Answer): TimeSeries | null {
+export function lineOf(answer: Answer, columns: readonly Column[] = []): TimeSeries | null {
   const { times, numbers, others } = shapeOf(answer);
   const [time] = times;
   if (time === undefined || times.length > 1) return null;
@@ -113,7 +113,7 @@ export function lineOf(answer: Answer): TimeSeries | null {
   return {
     label: numbers.map((at) => answer.columns[at]?.name ?? "").join(", "),
     additive: false,
-    unit: unitOfName(name),
+    unit: resultUnit(name, columns),
     estimated: false,
     range: { from: first, to: first + buckets * step },
     step,
