@@ -101,6 +101,7 @@ export const tests = [
     async ({ page, url }) => {
       await open(page, `${url}/?${STILL}`);
       const facet = page.getByTestId("facet-service");
+      await facet.getByText(/\d %$/).first().waitFor();
       const before = await facet.innerText();
       const held = [];
       // The numbers of the head are there already; the facets wait.

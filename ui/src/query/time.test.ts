@@ -1,15 +1,7 @@
 import { expect, test } from "vitest";
 import { defaultQuery } from "./query";
 import { compareProblem, seriesRange } from "./spec";
-import {
-  bucketOf,
-  FULL_RANGE,
-  moment,
-  rangeOf,
-  rangeWithData,
-  stepRange,
-  widenedBucket,
-} from "./time";
+import { bucketOf, FULL_RANGE, moment, rangeOf, rangeWithData, stepRange } from "./time";
 
 const NOW = Date.parse("2026-11-21T12:34:56.789Z");
 const DAY = 86_400_000;
@@ -84,15 +76,6 @@ test("too fine a bucket gives way", () => {
   expect(bucketOf(query, { from: NOW - 60_000, to: NOW })).toBe("1s");
   expect(bucketOf(query, { from: NOW - 199 * DAY, to: NOW })).toBe("1d");
   expect(bucketOf(query, { from: NOW - 500 * DAY, to: NOW })).toBe("7d");
-});
-
-test("a bucket that gave way is named", () => {
-  const query = { ...defaultQuery("t"), bucket: "1s" };
-  expect(widenedBucket(query, { from: NOW - DAY, to: NOW })).toEqual([
-    { part: "bucket=1s", why: "is too short for this time range; 10m is used" },
-  ]);
-  expect(widenedBucket(query, { from: NOW - 60_000, to: NOW })).toEqual([]);
-  expect(widenedBucket(defaultQuery("t"), { from: NOW - DAY, to: NOW })).toEqual([]);
 });
 
 test("steps keep the length", () => {

@@ -3,7 +3,6 @@
 import type { Table } from "../api/types";
 import { bucketFor, durationMs, durationText } from "../base/duration";
 import type { Query } from "./query";
-import type { IgnoredPart } from "./viewManifest";
 
 /** From (inclusive) to (exclusive), in milliseconds. */
 export interface Range {
@@ -127,14 +126,6 @@ export function bucketOf(query: Query, range: Range): string {
   if (query.bucket === "auto") return automatic;
   const tooMany = (range.to - range.from) / (durationMs(query.bucket) ?? 1) > 5000;
   return tooMany ? automatic : query.bucket;
-}
-
-/** That the buckets of a query are longer than it says, where there would be too many. */
-export function widenedBucket(query: Query, range: Range): IgnoredPart[] {
-  const used = bucketOf(query, range);
-  if (query.bucket === "auto" || query.bucket === used) return [];
-  const why = `is too short for this time range; ${used} is used`;
-  return [{ part: `bucket=${query.bucket}`, why }];
 }
 
 /** The query with another fixed range. */
