@@ -128,6 +128,7 @@ export const tests = [
       await facet.locator(".facet").first().waitFor();
       assert.match(await facet.getAttribute("class"), /partial/);
       assert.doesNotMatch(await facet.innerText(), /%/, "a part has no share of the whole");
+      assert.equal(await facet.getByRole("note").count(), 0, "the other rows are on their way");
       await page.evaluate(() => window.release());
       await facet.getByText("%").first().waitFor();
       assert.doesNotMatch(await facet.getAttribute("class"), /partial/);

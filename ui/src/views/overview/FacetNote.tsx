@@ -14,7 +14,8 @@ export function FacetNote(props: {
   const { result, about, ofValues = false } = props;
   const { table } = useExplore();
   const { error, isFetching } = result;
-  const answer: Answer | undefined = result.partial ?? result.data;
+  // The rows that a part lacks are on their way.
+  const answer: Answer | undefined = result.partial ? undefined : result.data;
   const marks = error
     ? [error.body.detail]
     : answer
@@ -25,7 +26,7 @@ export function FacetNote(props: {
   return (
     <Text size="xs" c={error ? "dimmed" : "var(--warn)"} mt={4} role="note" className="wrap">
       {marks.join(" ")}{" "}
-      {!isWhole && !result.partial && (
+      {!isWhole && (
         <UnstyledButton
           fz="xs"
           className="link"
