@@ -92,7 +92,7 @@ export function tileQuery(
   const constants = (name: string) => constantsOf(valuesOf(frame.values, name));
   // SQL that has a variable in its text is filtered by it.
   const inText = placeholdersOf(sqlOf(query, views));
-  const own = query.filters.filter(
+  const unnamed = query.filters.filter(
     ({ values }) => !values.some((it) => inText.has(REFERENCE.exec(it)?.[1] ?? "")),
   );
   return {
@@ -101,7 +101,7 @@ export function tileQuery(
     to: frame.to,
     compare: frame.compare,
     refresh: "",
-    filters: [...own, ...shared].flatMap((it) => withValues(it, frame.values)),
+    filters: [...unnamed, ...shared].flatMap((it) => withValues(it, frame.values)),
   };
 }
 
@@ -138,7 +138,7 @@ export function tileText(query: Query, views: readonly ViewManifest[]): string {
   return urlOf(alone, views).slice(1);
 }
 
-/** What a tile with this query is called where nobody names it: `error rate by service`. */
+/** The title of a tile with this query that nobody names: `error rate by service`. */
 export function tileTitle(query: Query, views: readonly ViewManifest[]): string {
   const view = views.find(({ kind }) => kind === query.view.kind);
   const of = (what: string) => `${view?.name ?? "Query"} of ${what}`;

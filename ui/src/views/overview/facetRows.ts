@@ -19,7 +19,7 @@ export interface FacetRow {
   readonly difference: number | null;
 }
 
-/** What tells the values of a facet apart. */
+/** The key of a row among those of its facet. */
 export const keyOf = ({ value }: Pick<FacetRow, "value">): string => JSON.stringify(value);
 
 /** Rows in the order of these keys, those of other keys behind them as they are. */

@@ -82,7 +82,7 @@ const LINE = 24;
 const LINES_SHOWN = 3;
 const CHART_LEAST = 110;
 
-/** The height of a chart in a tile that has room for one line below it, of so many series. */
+/** The height of a chart in a tile that has room for one line of `series` below it. */
 const aboveSeries = (height: number, series: number) =>
   Math.max(CHART_LEAST, height - LINE * Math.max(0, Math.min(series, LINES_SHOWN) - 1));
 
