@@ -6,6 +6,9 @@
 //! ratio of its shares, so neither what is merely frequent nor what is merely rare ranks first.
 //! Sampled rows count as fewer rows of equal weight, such that the share has the same variance.
 
+/// Numbers of events that differ by at most this part of them are taken for those of the same rows.
+const SAME: f64 = 0.01;
+
 /// Rows that meet a condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rows {
@@ -85,6 +88,12 @@ fn effective_rows(of: Rows, all: Rows, share: f64) -> f64 {
 /// x ln(x / y), which is 0 where x is.
 fn times_ln(x: f64, y: f64) -> f64 {
     if x > 0.0 { x * (x / y).ln() } else { 0.0 }
+}
+
+/// Whether the events of the two sides are equally many.
+pub(crate) fn are_same(one: [f64; 2], other: [f64; 2]) -> bool {
+    let mut sides = one.into_iter().zip(other);
+    sides.all(|(one, other)| (one - other).abs() <= SAME * one.max(other))
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ use hadal_types::Value;
 
 use crate::contrast::asking::Sides;
 use crate::contrast::condition::Condition;
-use crate::contrast::evidence::{Evidence, Rows};
+use crate::contrast::evidence::{Evidence, Rows, are_same};
 use crate::contrast::ranking::{Candidate, is_more_than_parts};
-use crate::contrast::redundancy::are_same;
 use crate::error::FrontendError;
 
 /// How many conditions are examined in pairs: the strongest ones.

@@ -1,14 +1,13 @@
 //! Differences that are about the same rows, as one.
 
 use crate::contrast::condition::Condition;
+use crate::contrast::evidence::are_same;
 use crate::contrast::pairs::PAIRED_MAX;
 use crate::contrast::ranking::Difference;
 
 /// The maximum number of differences that merging removes. Each of them is a pair, or reduces a
 /// pair to one condition: at most two for each pair.
 const REDUNDANT_MAX: usize = PAIRED_MAX * PAIRED_MAX;
-/// Numbers of events that differ by at most this part of them are taken for those of the same rows.
-const SAME: f64 = 0.01;
 
 /// The first `limit` differences, after those that are about the same rows were merged. Each of the
 /// pairs `of_same_rows` has conditions that the same rows meet.
@@ -49,12 +48,6 @@ fn is_redundant(one: &Difference, other: &Difference, of_same_rows: &[[Condition
         _ => false,
     };
     are_same(one.events, other.events) && (one.conditions.iter().any(has) || is_same_alone())
-}
-
-/// Whether the events of the two sides are equally many.
-pub(crate) fn are_same(one: [f64; 2], other: [f64; 2]) -> bool {
-    let mut sides = one.into_iter().zip(other);
-    sides.all(|(one, other)| (one - other).abs() <= SAME * one.max(other))
 }
 
 /// Merges a difference into an earlier one.
