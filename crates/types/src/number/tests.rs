@@ -249,6 +249,6 @@ proptest! {
 /// JavaScript and Python print the even one of two that are equally near.
 #[test]
 fn of_two_equally_near_decimals_the_even_one_is_meant() {
-    let double = Number::from_f64(244_008_023_683_509.125).expect("finite");
+    let double = Number::from_f64(244_008_023_683_509.0 + 0.125).expect("finite");
     assert_eq!(double, number("244008023683509.12"));
 }
