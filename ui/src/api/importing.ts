@@ -49,11 +49,8 @@ export interface Receipt {
   time_from: string;
 }
 
-/**
- * The bytes of a file that a preview is made of. The server reads as many of a body that it only
- * explains, and does not judge the record that ends there.
- */
-export const HEAD_BYTES = 1 << 20;
+/** The bytes of a file that a preview is made of. */
+const HEAD_BYTES = 64 << 10;
 
 /** The options as headers of a request. */
 function headersOf(file: File, options: ReadOptions): Record<string, string> {

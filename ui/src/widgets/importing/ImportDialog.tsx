@@ -17,7 +17,6 @@ import type { Problem } from "../../api/client";
 import {
   type Explanation,
   explain,
-  HEAD_BYTES,
   type ReadOptions,
   type Receipt,
   tableOf,
@@ -70,9 +69,7 @@ export default function ImportDialog(props: {
             {preview.error ? (
               <ProblemCard problem={preview.error} />
             ) : (
-              preview.data && (
-                <Conclusions explanation={preview.data} isWhole={file.size < HEAD_BYTES} />
-              )
+              preview.data && <Conclusions explanation={preview.data} />
             )}
             <ReadForm
               options={options}
@@ -114,7 +111,7 @@ function columnsOf(explanation: Explanation | undefined): string[] {
 }
 
 /** What was concluded, and what of it is doubtful. */
-function Conclusions({ explanation, isWhole }: { explanation: Explanation; isWhole: boolean }) {
+function Conclusions({ explanation }: { explanation: Explanation }) {
   const { detected, evidence, warnings, rejected, time_from } = explanation;
   const doubts = [
     ...warnings.map(({ message }) => message),
@@ -140,11 +137,6 @@ function Conclusions({ explanation, isWhole }: { explanation: Explanation; isWho
               {doubt}
             </Text>
           ))}
-          {!isWhole && (
-            <Text fz="xs" c="dimmed">
-              Numbers are of the first {bytes(HEAD_BYTES)}.
-            </Text>
-          )}
         </Alert>
       )}
     </Stack>
