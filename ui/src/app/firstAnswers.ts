@@ -48,7 +48,8 @@ async function resolve(
   const { name } = table;
   const [named, stats, settings] = await Promise.all([
     client.fetchQuery(columnsQuery(table)).catch(() => null),
-    client.fetchQuery(columnStatsQuery(table)).catch(() => undefined),
+    // To scan for what the columns are like would delay a view that does not need it.
+    viewOf(query)?.askFirst && client.fetchQuery(columnStatsQuery(table)).catch(() => undefined),
     client.fetchQuery(settingsQuery(name)).catch(() => undefined),
   ]);
   if (named === null) return null;
@@ -58,9 +59,11 @@ async function resolve(
   return { query: fitted, columns, range: rangeIn(fitted, table, now), zone };
 }
 
+const viewOf = (query: Query) => VIEWS.find(({ kind }) => kind === query.view.kind);
+
 /** Asks for all that a view draws first. */
 async function askOfView(client: QueryClient, resolved: ResolvedQuery): Promise<void> {
-  const view = VIEWS.find(({ kind }) => kind === resolved.query.view.kind);
+  const view = viewOf(resolved.query);
   const plan = view?.plan(resolved);
   // A view of SQL asks what is written in it.
   if (!view || !plan || !("spec" in plan) || view.sqlOption) return;
