@@ -10,14 +10,14 @@ export function useFirstPaint(): boolean {
   useEffect(() => {
     if (isPainted) return;
     const end = () => setPainted(true);
-    const hurry = () => flushSync(end);
+    const endNow = () => flushSync(end);
     let frame = requestAnimationFrame(() => {
       frame = requestAnimationFrame(end);
     });
-    window.addEventListener("keydown", hurry, { capture: true });
+    window.addEventListener("keydown", endNow, { capture: true });
     return () => {
       cancelAnimationFrame(frame);
-      window.removeEventListener("keydown", hurry, { capture: true });
+      window.removeEventListener("keydown", endNow, { capture: true });
     };
   }, [isPainted]);
   return isPainted;

@@ -52,8 +52,11 @@ window.addEventListener("pageshow", (event) => {
 const LOOK_MS = 20;
 const LOOKS = 20;
 
-/** Ends when the page is to be drawn without its first answers: a busy processor is no reason. */
-async function patience(): Promise<void> {
+/**
+ * Resolves when the page is to be drawn without its first answers. Looks are counted, not
+ * milliseconds, so that a busy processor is no reason.
+ */
+async function timeout(): Promise<void> {
   for (let look = 0; look < LOOKS; look++) await new Promise((next) => setTimeout(next, LOOK_MS));
 }
 
@@ -75,7 +78,7 @@ function draw(): void {
 
 trustNoMarkup();
 const drawn = new AbortController();
-void Promise.race([askFirst(client, drawn.signal), patience()])
+void Promise.race([askFirst(client, drawn.signal), timeout()])
   .catch(() => undefined)
   .then(() => drawn.abort())
   .then(draw)

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { loadNow, loadPart, onPartTrouble } from "./part";
+import { loadNow, loadPart, onPartFailure } from "./part";
 
 const failure = () => new TypeError("Failed to fetch dynamically imported module: /a.js");
 
 test("a part that the server does not send is asked for again until it comes", async () => {
-  const troubles: string[] = [];
-  const stop = onPartTrouble((trouble) => {
-    troubles.push(trouble);
+  const failures: string[] = [];
+  const stop = onPartFailure((failure) => {
+    failures.push(failure);
     queueMicrotask(loadNow);
   });
   let asked = 0;
@@ -20,7 +20,7 @@ test("a part that the server does not send is asked for again until it comes", a
     return true;
   };
   expect(await loadPart(load, renewed)).toBe("part");
-  expect(troubles).toEqual(["missing", "renewed"]);
+  expect(failures).toEqual(["missing", "renewed"]);
   stop();
 });
 

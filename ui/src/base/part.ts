@@ -4,18 +4,18 @@
 import { type ComponentType, type LazyExoticComponent, lazy, useSyncExternalStore } from "react";
 
 /** Why a part is not there: the server does not send it, or has another version of the page. */
-export type PartTrouble = "missing" | "renewed";
+export type PartFailure = "missing" | "renewed";
 
 const AGAIN_MS = 1000;
 const AGAIN_MOST_MS = 8000;
 
-let trouble: PartTrouble | null = null;
+let failure: PartFailure | null = null;
 const listeners = new Set<() => void>();
 /** What ends the pauses of the parts that wait. */
 const waiting = new Set<() => void>();
 
-function set(next: PartTrouble | null): void {
-  trouble = next;
+function set(next: PartFailure | null): void {
+  failure = next;
   for (const listener of listeners) listener();
 }
 
@@ -25,15 +25,15 @@ function subscribe(listener: () => void): () => void {
 }
 
 /** What keeps a part from being loaded now; null for nothing. */
-export const usePartTrouble = (): PartTrouble | null =>
-  useSyncExternalStore(subscribe, () => trouble);
+export const usePartFailure = (): PartFailure | null =>
+  useSyncExternalStore(subscribe, () => failure);
 
 /** Calls a function whenever a part cannot be loaded for another reason than before. */
-export function onPartTrouble(listener: (trouble: PartTrouble) => void): () => void {
-  let last = trouble;
+export function onPartFailure(listener: (failure: PartFailure) => void): () => void {
+  let last = failure;
   return subscribe(() => {
-    if (trouble !== null && trouble !== last) listener(trouble);
-    last = trouble;
+    if (failure !== null && failure !== last) listener(failure);
+    last = failure;
   });
 }
 
@@ -81,7 +81,7 @@ export async function loadPart<Part>(
   for (let wait = AGAIN_MS; ; wait = Math.min(AGAIN_MOST_MS, wait * 2)) {
     try {
       const part = await load();
-      if (trouble !== null) set(null);
+      if (failure !== null) set(null);
       return part;
     } catch (error) {
       if (!isOfLoading(error)) throw error;

@@ -207,7 +207,7 @@ function VariableForm(props: {
         <Checkbox
           size="xs"
           label={`Filter all tiles of ${table ?? "this table"} by it`}
-          description={`Not a tile of SQL: its text has to say so, as in WHERE ${column ?? "host"} IN ($${name || "host"}).`}
+          description={`Tiles of SQL are filtered only where their text has the variable, as in WHERE ${column ?? "host"} IN ($${name || "host"}).`}
           checked={filters}
           onChange={(event) => setFilters(event.currentTarget.checked)}
         />

@@ -1,10 +1,10 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { IconPlugConnectedX } from "@tabler/icons-react";
 import { type ReactNode, useEffect } from "react";
-import { loadNow, onPartTrouble, type PartTrouble, usePartTrouble } from "../base/part";
+import { loadNow, onPartFailure, type PartFailure, usePartFailure } from "../base/part";
 import { tell } from "./notice";
 
-const WORDS: Readonly<Record<PartTrouble, string>> = {
+const WORDS: Readonly<Record<PartFailure, string>> = {
   missing: "The server did not send it. The page keeps trying.",
   renewed: "The server has another version of the page by now. A reload keeps the address.",
 };
@@ -14,14 +14,14 @@ let places = 0;
 
 /** In the place of a part of the page: `children` while it is loaded, or why it does not come. */
 export function LoadingPart({ children }: { children: ReactNode }) {
-  const trouble = usePartTrouble();
+  const failure = usePartFailure();
   useEffect(() => {
     places++;
     return () => {
       places--;
     };
   }, []);
-  if (trouble === null) return children;
+  if (failure === null) return children;
   return (
     <Alert
       color="gray"
@@ -30,16 +30,16 @@ export function LoadingPart({ children }: { children: ReactNode }) {
       title="This part of the page could not be loaded"
     >
       <Stack gap="xs">
-        <Text size="sm">{WORDS[trouble]}</Text>
+        <Text size="sm">{WORDS[failure]}</Text>
         <Group gap="xs">
-          {trouble === "missing" && (
+          {failure === "missing" && (
             <Button size="xs" variant="default" onClick={loadNow}>
               Retry now
             </Button>
           )}
           <Button
             size="xs"
-            variant={trouble === "renewed" ? "filled" : "default"}
+            variant={failure === "renewed" ? "filled" : "default"}
             onClick={() => window.location.reload()}
           >
             Reload the page
@@ -54,10 +54,10 @@ export function LoadingPart({ children }: { children: ReactNode }) {
 export function usePartNotice(): void {
   useEffect(
     () =>
-      onPartTrouble((trouble) => {
+      onPartFailure((failure) => {
         if (places > 0) return;
         const why =
-          trouble === "renewed"
+          failure === "renewed"
             ? "the server has another version of it. Reload the page."
             : "the server did not send it. The page keeps trying.";
         tell(`A part of the page could not be loaded: ${why}`, true);

@@ -35,7 +35,7 @@ export function SqlTile({ spec }: { spec: QuerySpec }) {
             c="var(--warn)"
             role="note"
             className="clipped"
-            title="Filters have no part in the text of this SQL. A variable has where the text names it."
+            title="Filters do not change this SQL. A variable does where the SQL names it."
           >
             not filtered by {visible(unused.join(", "))}
           </Text>
