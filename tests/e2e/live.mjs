@@ -91,16 +91,24 @@ export const tests = [
   [
     "asks once at each tick of a range that moves on",
     async ({ page, url }) => {
+      // Chromium also calls some answers aborted that were read to their end.
+      await page.addInitScript(() => {
+        window.dropped = 0;
+        const { abort } = AbortController.prototype;
+        AbortController.prototype.abort = function (...reason) {
+          window.dropped++;
+          return abort.apply(this, reason);
+        };
+      });
       await open(page, `${url}/?table=requests&view=time&from=-5m&refresh=1s`);
       const ends = [];
-      let dropped = 0;
+      const before = await page.evaluate(() => window.dropped);
       page.on("request", (request) => {
         if (request.url().endsWith("/v1/query")) ends.push(JSON.parse(request.postData()).query.to);
       });
-      page.on("requestfailed", () => dropped++);
       while (ends.length < 4) await page.waitForResponse("**/v1/query");
       assert.deepEqual(ends, [...new Set(ends)]);
-      assert.equal(dropped, 0);
+      assert.equal(await page.evaluate(() => window.dropped), before);
     },
   ],
   [
