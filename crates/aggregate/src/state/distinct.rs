@@ -9,11 +9,14 @@
 //! sketches", 2017 (arXiv:1702.01284), which needs no bias table and no threshold. Standard error:
 //! 1.04 / √2^14 = 0.8 %.
 
-use std::hash::{BuildHasherDefault, Hasher};
+mod hash_list;
+
+use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
 use hadal_types::limits::DISTINCT_EXACT_VALUES;
-use hashbrown::HashSet;
+
+use crate::state::distinct::hash_list::HashList;
 
 /// The version of hashes and registers. It must be raised whenever the hash of a value, or the
 /// number or content of registers changes, because sets of different versions do not merge.
@@ -27,36 +30,19 @@ const REGISTER_MAX: u8 = 51;
 const _: () = assert!(REGISTER_MAX as u32 == u64::BITS - DISTINCT_REGISTER_BITS + 1);
 
 /// A set of hashes that only reports its size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Distinct {
     body: Body,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 enum Body {
-    Exact(HashSet<u64, BuildHasherDefault<AsIs>>),
+    /// May have more than [`DISTINCT_EXACT_VALUES`] hashes that are not compared yet.
+    Hashes(HashList),
     Sketch(Box<Registers>),
 }
 
 type Registers = [u8; DISTINCT_REGISTERS];
-
-/// A hasher that passes hashes on unchanged.
-#[derive(Clone, Debug, Default)]
-struct AsIs(u64);
-
-impl Hasher for AsIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.0 = self.0.rotate_left(8) ^ u64::from(byte));
-    }
-}
 
 /// The registers of a set that no longer keeps hashes; a fast way to add many values.
 #[derive(Debug)]
@@ -82,23 +68,37 @@ pub enum DistinctParts {
 
 impl Default for Distinct {
     fn default() -> Self {
-        Self { body: Body::Exact(HashSet::default()) }
+        Self { body: Body::Hashes(HashList::default()) }
     }
+}
+
+impl PartialEq for Distinct {
+    fn eq(&self, other: &Self) -> bool {
+        self.form() == other.form()
+    }
+}
+
+impl Eq for Distinct {}
+
+/// A set in the form that depends on its values alone.
+#[derive(PartialEq, Eq)]
+enum Form<'d> {
+    /// All hashes, sorted.
+    Exact(Cow<'d, [u64]>),
+    Sketch(Cow<'d, [u8]>),
 }
 
 impl Distinct {
     /// Adds a value by its hash (see [`crate::accumulate::hash_value`]).
+    #[inline]
     pub fn add_hash(&mut self, hash: u64) {
         match &mut self.body {
             Body::Sketch(registers) => note(registers, rank_of(hash)),
-            Body::Exact(hashes) => {
-                if hashes.len() == hashes.capacity() {
-                    // Grows fourfold, because most sets that grow at all soon become sketches.
-                    hashes.reserve((3 * hashes.len()).min(DISTINCT_EXACT_VALUES));
-                }
-                hashes.insert(hash);
-                if hashes.len() > DISTINCT_EXACT_VALUES {
-                    self.body = Body::Sketch(registers_of(hashes.iter().copied()));
+            Body::Hashes(list) => {
+                if !list.add(hash) {
+                    let mut registers = registers_of(list.all());
+                    note(&mut registers, rank_of(hash));
+                    self.body = Body::Sketch(registers);
                 }
             }
         }
@@ -107,7 +107,7 @@ impl Distinct {
     /// The registers, once there are too many values to keep every hash.
     pub fn registers(&mut self) -> Option<DistinctRegisters<'_>> {
         match &mut self.body {
-            Body::Exact(_) => None,
+            Body::Hashes(_) => None,
             Body::Sketch(registers) => Some(DistinctRegisters(registers)),
         }
     }
@@ -115,10 +115,10 @@ impl Distinct {
     /// Adds the values of `other`.
     pub fn merge(&mut self, other: &Self) {
         match (&mut self.body, &other.body) {
-            (_, Body::Exact(hashes)) => hashes.iter().for_each(|&hash| self.add_hash(hash)),
-            (Body::Exact(hashes), Body::Sketch(registers)) => {
+            (_, Body::Hashes(list)) => list.all().iter().for_each(|&hash| self.add_hash(hash)),
+            (Body::Hashes(list), Body::Sketch(registers)) => {
                 let mut registers = registers.clone();
-                hashes.iter().for_each(|&hash| note(&mut registers, rank_of(hash)));
+                list.all().iter().for_each(|&hash| note(&mut registers, rank_of(hash)));
                 self.body = Body::Sketch(registers);
             }
             (Body::Sketch(registers), Body::Sketch(others)) => {
@@ -129,31 +129,38 @@ impl Distinct {
         }
     }
 
-    /// Whether every hash is still kept.
-    #[must_use]
-    pub const fn is_exact(&self) -> bool {
-        matches!(self.body, Body::Exact(_))
+    fn form(&self) -> Form<'_> {
+        match &self.body {
+            Body::Sketch(registers) => Form::Sketch(Cow::Borrowed(&registers[..])),
+            Body::Hashes(list) => {
+                let hashes = list.different();
+                match hashes.len() > DISTINCT_EXACT_VALUES {
+                    true => Form::Sketch(Cow::Owned(registers_of(&hashes).to_vec())),
+                    false => Form::Exact(hashes),
+                }
+            }
+        }
     }
 
     /// The number of different values: exact up to [`DISTINCT_EXACT_VALUES`], then with a standard
     /// error of 0.8 %.
     #[must_use]
     pub(crate) fn estimate(&self) -> u64 {
-        match &self.body {
-            Body::Exact(hashes) => u64::try_from(hashes.len()).unwrap_or(u64::MAX),
+        match self.form() {
+            Form::Exact(hashes) => u64::try_from(hashes.len()).unwrap_or(u64::MAX),
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "an estimate is not negative, and the cast saturates"
             )]
-            Body::Sketch(registers) => estimate(registers).round() as u64,
+            Form::Sketch(registers) => estimate(&registers).round() as u64,
         }
     }
 
     /// Approximate bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         match &self.body {
-            Body::Exact(hashes) => hashes.allocation_size(),
+            Body::Hashes(list) => list.heap_bytes(),
             Body::Sketch(registers) => registers.len(),
         }
     }
@@ -161,13 +168,9 @@ impl Distinct {
     /// The parts of the set; equal sets have equal parts.
     #[must_use]
     pub fn to_parts(&self) -> DistinctParts {
-        match &self.body {
-            Body::Exact(hashes) => {
-                let mut sorted: Vec<u64> = hashes.iter().copied().collect();
-                sorted.sort_unstable();
-                DistinctParts::Exact(sorted)
-            }
-            Body::Sketch(registers) => DistinctParts::Registers(registers.to_vec()),
+        match self.form() {
+            Form::Exact(hashes) => DistinctParts::Exact(hashes.into_owned()),
+            Form::Sketch(registers) => DistinctParts::Registers(registers.into_owned()),
         }
     }
 
@@ -177,7 +180,7 @@ impl Distinct {
     pub fn from_parts(parts: DistinctParts) -> Option<Self> {
         let body = match parts {
             DistinctParts::Exact(hashes) if hashes.len() <= DISTINCT_EXACT_VALUES => {
-                Body::Exact(hashes.into_iter().collect())
+                Body::Hashes(HashList::of(hashes))
             }
             DistinctParts::Registers(registers)
                 if registers.iter().all(|&register| register <= REGISTER_MAX) =>
@@ -190,9 +193,9 @@ impl Distinct {
     }
 }
 
-fn registers_of(hashes: impl Iterator<Item = u64>) -> Box<Registers> {
+fn registers_of(hashes: &[u64]) -> Box<Registers> {
     let mut registers = Box::new([0; DISTINCT_REGISTERS]);
-    hashes.for_each(|hash| note(&mut registers, rank_of(hash)));
+    hashes.iter().for_each(|&hash| note(&mut registers, rank_of(hash)));
     registers
 }
 
@@ -213,7 +216,7 @@ fn note(registers: &mut Registers, ranked: u32) {
 }
 
 /// Ertl's improved raw estimator.
-fn estimate(registers: &Registers) -> f64 {
+fn estimate(registers: &[u8]) -> f64 {
     const INFINITY_FACTOR: f64 = 0.5 / std::f64::consts::LN_2;
     let count = DISTINCT_REGISTERS as f64;
     let mut counts = [0u32; REGISTER_MAX as usize + 1];
@@ -276,10 +279,10 @@ mod tests {
     fn few_values_are_counted_exactly() {
         let mut distinct = of(0..1_024);
         distinct.merge(&of(500..1_024));
-        assert!(distinct.is_exact());
+        assert!(matches!(distinct.to_parts(), DistinctParts::Exact(_)));
         assert_eq!(distinct.estimate(), 1_024);
         distinct.merge(&of(1_024..1_025));
-        assert!(!distinct.is_exact());
+        assert!(matches!(distinct.to_parts(), DistinctParts::Registers(_)));
         assert_eq!(Distinct::default().estimate(), 0);
     }
 

@@ -51,6 +51,7 @@ pub(crate) fn add(
         DistinctValues::Numbers(numbers) => HashedRows::of_numbers(numbers, rows),
         DistinctValues::Coded(coded) => HashedRows::of_codes(coded, rows),
     };
+    let are_repeated = hashes.len() < codes.len();
     let states = groups.states_mut(measure);
     let mut sketches = Sketches::new(states, used_groups, rows.space);
     let few = match sketches.all.is_empty() {
@@ -66,13 +67,14 @@ pub(crate) fn add(
         return;
     }
     let runs = Runs::new(&few.0, few.1.iter().copied(), rows.space);
-    // The last group that had the value, by code.
-    let mut last_group = vec![u32::MAX; hashes.len()];
+    // The last group that had the value, by code; empty where rows mostly have codes of their own.
+    let mut last_group = vec![u32::MAX; if are_repeated { hashes.len() } else { 0 }];
     for &(number, group_index) in used_groups {
         let State::Distinct(distinct) = &mut states[group_index as usize] else { continue };
         for &code in runs.of(number) {
             let group = to_u32(number);
-            if std::mem::replace(&mut last_group[code as usize], group) != group {
+            let last = last_group.get_mut(code as usize);
+            if last.is_none_or(|last| std::mem::replace(last, group) != group) {
                 distinct.add_hash(hashes[code as usize]);
             }
         }
