@@ -17,4 +17,5 @@ pub(crate) mod sum_decimals;
 pub(crate) mod ungrouped;
 pub(crate) mod unnest;
 mod user;
+pub(crate) mod variance_sums;
 pub(crate) mod vector_sums;

@@ -9,6 +9,7 @@ use crate::aggregate::sketches::Sketches;
 use crate::aggregate::sum_decimals::SumDecimals;
 use crate::aggregate::ungrouped;
 use crate::aggregate::user::UserRows;
+use crate::aggregate::variance_sums::VarianceSums;
 use crate::column::column_values::ColumnValues;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
@@ -63,7 +64,6 @@ pub(crate) fn add_by_keys<'a>(
     };
     let arguments = plan.measures.iter().zip(query.measures()).map(argument);
     let arguments = arguments.collect::<Result<Vec<_>, Interrupt>>()?;
-    let variances = Variances::new(query, weights, selection, &numbers);
     let second = |second: &Option<PreparedExpr>| {
         second.as_ref().map(|second| eval(second, columns, selection)).transpose()
     };
@@ -82,8 +82,14 @@ pub(crate) fn add_by_keys<'a>(
     let lookup =
         lookup.unwrap_or_else(|| GroupLookup::new(&numbers, &added.used(&rows), &rows, groups));
     added.add_to(groups, &lookup, &rows);
+    let sums = variance_sums(query, &arguments, &rows);
+    let variances = Variances::new(query, &sums, &rows, &numbers);
     let variance_rows = variances.as_ref().map(|variances| variances.rows(numbers.space));
     for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
+        if let Some(sums) = &sums[index] {
+            sums.add_to(groups, index, lookup.used_groups(&rows));
+            continue;
+        }
         let rows = match measure.weighting {
             Weighting::Events => Some(&rows),
             Weighting::SamplingVariance => variance_rows.as_ref(),
@@ -120,15 +126,17 @@ struct Variances {
 }
 
 impl Variances {
-    /// `None` if no measure needs them, or if there are none.
+    /// `None` if no measure beside those of `sums` needs them, or if there are none.
     fn new(
         query: &Query,
-        weights: &Weights,
-        selection: &Selection,
+        sums: &[Option<VarianceSums>],
+        GroupedRows { selection, weights, .. }: &GroupedRows<'_>,
         groups: &GroupIds<'_>,
     ) -> Option<Self> {
-        let is_asked = |measure: &Measure| measure.weighting == Weighting::SamplingVariance;
-        if !query.measures().iter().any(is_asked) {
+        let is_asked = |(measure, sums): (&Measure, &Option<VarianceSums>)| {
+            measure.weighting == Weighting::SamplingVariance && sums.is_none()
+        };
+        if !query.measures().iter().zip(sums).any(is_asked) {
             return None;
         }
         let (weights, sampled) = weights.sampling_variances(selection)?;
@@ -141,6 +149,26 @@ impl Variances {
     fn rows(&self, space: usize) -> GroupedRows<'_> {
         GroupedRows::new(&self.selection, &self.numbers, space, &self.weights)
     }
+}
+
+/// The sums of each measure of variances for which rows can be summed by cell.
+fn variance_sums(
+    query: &Query,
+    arguments: &[ColumnValues<'_>],
+    rows: &GroupedRows<'_>,
+) -> Vec<Option<VarianceSums>> {
+    let sums = |(measure, values): (&Measure, &ColumnValues<'_>)| match (measure.kind, values) {
+        (StateKind::Variance, ColumnValues::Numbers(numbers)) if numbers.is_plain() => {
+            let classes = match measure.weighting {
+                Weighting::SamplingVariance => rows.weights.variance_classes(),
+                Weighting::Events => rows.classes().to_vec(),
+                Weighting::Leaves(_) => return None,
+            };
+            VarianceSums::new(numbers, rows, classes)
+        }
+        _ => None,
+    };
+    query.measures().iter().zip(arguments).map(sums).collect()
 }
 
 /// The definition of a user aggregate; `None` for built-in kinds.

@@ -93,10 +93,6 @@ impl Weights {
     /// The variances of the rows ([`Weight::sampling_variance`]) as weights, and the rows that have
     /// one among the selected ones. `None` if no row of the block has one.
     pub(crate) fn sampling_variances(&self, selection: &Selection) -> Option<(Self, Selection)> {
-        let variance = |millionths: i64| {
-            let weight = Weight::from_millionths(millionths)?;
-            weight.sampling_variance().map(Weight::millionths)
-        };
         // A row without a variance is not selected, so its weight does not matter.
         let of_all = |weights: &[i64]| -> Vec<i64> {
             weights.iter().map(|&weight| variance(weight).unwrap_or(Weight::UNIT)).collect()
@@ -121,6 +117,12 @@ impl Weights {
         let mut selection = selection.clone();
         selection.narrow(&sampled);
         (selection.count() > 0).then_some((variances, selection))
+    }
+
+    /// The variance of a row of each class ([`Weight::sampling_variance`]) in millionths; 0 if it
+    /// has none. Empty if there are too many weights.
+    pub(crate) fn variance_classes(&self) -> Vec<i64> {
+        self.classes().iter().map(|&weight| variance(weight).unwrap_or(0)).collect()
     }
 
     /// The different weights in millionths; empty if there are too many.
@@ -157,6 +159,12 @@ impl Weights {
             Self::ByRow(millionths) => millionths[row],
         }
     }
+}
+
+/// The variance of a row of this weight, both in millionths; `None` if it has none.
+fn variance(millionths: i64) -> Option<i64> {
+    let weight = Weight::from_millionths(millionths)?;
+    weight.sampling_variance().map(Weight::millionths)
 }
 
 /// Returns a code per row for its step, and the steps by code; `None` if there are too many.
