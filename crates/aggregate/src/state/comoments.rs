@@ -161,8 +161,7 @@ impl Comoments {
     pub(crate) fn sums(&self) -> Option<[f64; OF_PAIRS]> {
         let mut sums = [0.0; OF_PAIRS];
         for (rounded, sum) in sums.iter_mut().zip(&self.sums) {
-            let is_decimal = sum.is_decimal();
-            *rounded = quotient(&sum.to_integer(is_decimal), &ExactSum::unit(is_decimal))?;
+            *rounded = sum.to_f64()?;
         }
         Some(sums)
     }

@@ -11,9 +11,13 @@ use hadal_types::{Number, Weight};
 use num_bigint::BigInt;
 
 use crate::state::int384::Int384;
+use crate::state::quotient::quotient;
 
 /// The scale of the decimal part: twice the finest scale of stored values, and that of weights.
 const SCALE: u8 = 2 * DECIMAL_SCALE_MAX + Weight::SCALE;
+/// Factors of 10^[`SCALE`].
+const UNIT: [u64; 3] = [10u64.pow(18), 10u64.pow(18), 10u64.pow(6)];
+const _: () = assert!(SCALE == 18 + 18 + 6, "the unit is that of the scale");
 /// Doubles are integers in units of 2^-1074.
 const DOUBLE_BITS: u32 = 1_074;
 /// The maximum size in bits of a decimal sum from outside. Real sums need 360; 2^14 sums of 368
@@ -119,6 +123,15 @@ impl ExactSum {
     pub(crate) fn unit(is_decimal: bool) -> BigInt {
         let unit = BigInt::from(10).pow(SCALE.into());
         if is_decimal { unit } else { unit << (2 * DOUBLE_BITS) }
+    }
+
+    /// The double nearest to the sum; `None` beyond the range of doubles. Fast for whole sums.
+    pub(crate) fn to_f64(&self) -> Option<f64> {
+        let is_decimal = self.is_decimal();
+        match self.decimals.divided(UNIT) {
+            Some(whole) if is_decimal => Some(whole as f64),
+            _ => quotient(&self.to_integer(is_decimal), &Self::unit(is_decimal)),
+        }
     }
 
     /// Bytes on the heap.

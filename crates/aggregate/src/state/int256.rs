@@ -84,6 +84,14 @@ impl Int256 {
     /// The number × 10^−scale: exact if a decimal holds it, else the nearest double.
     pub(crate) fn to_number(self, scale: u8) -> Option<Number> {
         let (mut value, mut scale) = (self, scale);
+        // Many zeros at the end at once, and then fewer.
+        for (zeros, power) in [(9, 1_000_000_000), (9, 1_000_000_000), (6, 1_000_000), (3, 1_000)] {
+            if zeros <= scale
+                && let (quotient, 0) = value.divided(power)
+            {
+                (value, scale) = (quotient, scale - zeros);
+            }
+        }
         while scale > 0 {
             let (quotient, rest) = value.divided(10);
             if rest != 0 {

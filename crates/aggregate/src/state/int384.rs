@@ -47,6 +47,29 @@ impl Int384 {
         negated
     }
 
+    /// The quotient by the product of these divisors, which must not be zero. `None` if it is no
+    /// integer of 128 bits.
+    pub(crate) fn divided(self, divisors: [u64; 3]) -> Option<i128> {
+        let is_negative = self.0[DIGITS - 1] >> 63 == 1;
+        let Self(mut digits) = if is_negative { self.negated() } else { self };
+        for divisor in divisors.map(u128::from) {
+            let mut rest = 0u128;
+            for digit in digits.iter_mut().rev() {
+                let upper = (rest << 64) | u128::from(*digit);
+                #[expect(clippy::cast_possible_truncation, reason = "rest < divisor, so it fits")]
+                let quotient = (upper / divisor) as u64;
+                (*digit, rest) = (quotient, upper % divisor);
+            }
+            if rest != 0 {
+                return None;
+            }
+        }
+        let [low, high, others @ ..] = digits;
+        let size = i128::try_from((u128::from(high) << 64) | u128::from(low)).ok()?;
+        let is_short = others.iter().all(|&digit| digit == 0);
+        is_short.then_some(if is_negative { -size } else { size })
+    }
+
     /// The same number with any number of digits.
     pub(crate) fn to_bigint(self) -> BigInt {
         let is_negative = self.0[DIGITS - 1] >> 63 == 1;
@@ -90,6 +113,12 @@ mod tests {
             sum.add(of(right));
             prop_assert_eq!(sum.to_bigint(), big(left) + big(right));
             prop_assert_eq!(Int384::of_bigint(&sum.to_bigint()), Some(sum));
+            let [first, second, third] = [weight, 1_000_000_000_000_000_000, 3];
+            let product = Int384::product(left >> 2, [first, second, third]);
+            prop_assert_eq!(product.divided([first, second, third]), Some(left >> 2));
+            prop_assert_eq!(product.divided([third, second, first]), Some(left >> 2));
+            let odd = Int384::product(left | 1, [1; 3]);
+            prop_assert_eq!(odd.divided([1, 2, 1]), None);
         }
     }
 

@@ -11,10 +11,13 @@ pub(crate) mod counts;
 mod interpolation;
 pub(crate) mod weights;
 
-use hadal_types::limits::QUANTILE_EXACT_ROWS;
+use hadal_types::decimal::power_of_ten;
+use hadal_types::limits::{DECIMAL_SCALE_MAX, QUANTILE_EXACT_ROWS};
 use hadal_types::{Number, Weight};
 
-use crate::state::quantiles::buckets::{bucket_integer, bucket_number, bucket_of_number};
+use crate::state::quantiles::buckets::{
+    BUCKETS_NEAR, bucket_integer, bucket_number, bucket_of, bucket_of_number,
+};
 use crate::state::quantiles::interpolation::{Position, interpolated, rounded};
 use crate::state::quantiles::weights::QuantileWeights;
 use crate::state::sorted_runs::is_ascending;
@@ -208,20 +211,26 @@ impl Quantiles {
     /// is at or below `value` if its number is.
     pub(crate) fn weight_up_to(&self, value: f64) -> (f64, f64) {
         let (mut all, mut below) = (0i128, 0i128);
-        let mut add = |number: Number, weight: i128| {
+        let mut add = |weight: i128, is_below: bool| {
             all += weight;
-            if number.to_f64() <= value {
+            if is_below {
                 below += weight;
             }
         };
         match &self.sketch {
-            Some(sketch) => sketch.weights.iter().for_each(|(bucket, weight)| {
-                add(sketch.number(bucket), weight);
+            Some(sketch) => {
+                let middle = bucket_of(value);
+                sketch.weights.iter().for_each(|(bucket, weight)| {
+                    // A number is slow to compute, and close to its bucket.
+                    let is_near = middle.abs_diff(bucket) <= BUCKETS_NEAR;
+                    let is_below =
+                        if is_near { sketch.is_up_to(bucket, value) } else { bucket < middle };
+                    add(weight, is_below);
+                });
+            }
+            None => self.values.iter().for_each(|(number, weight)| {
+                add(i128::from(weight.millionths()), number.to_f64() <= value);
             }),
-            None => self
-                .values
-                .iter()
-                .for_each(|(value, weight)| add(*value, i128::from(weight.millionths()))),
         }
         #[expect(clippy::cast_precision_loss, reason = "an estimate needs few digits")]
         let events = |millionths: i128| millionths as f64 / 1e6;
@@ -230,8 +239,19 @@ impl Quantiles {
 
     fn sorted(&self) -> Vec<(Number, Weight)> {
         let mut sorted = self.values.clone();
-        sorted.sort_unstable();
-        sorted
+        match mantissas(&sorted) {
+            // Integers are compared several times as fast as numbers.
+            Some(mantissas) => {
+                let mut keyed: Vec<(i128, (Number, Weight))> =
+                    mantissas.into_iter().zip(sorted).collect();
+                keyed.sort_unstable_by_key(|(mantissa, (_, weight))| (*mantissa, *weight));
+                keyed.into_iter().map(|(_, value)| value).collect()
+            }
+            None => {
+                sorted.sort_unstable();
+                sorted
+            }
+        }
     }
 
     /// Approximate bytes on the heap.
@@ -315,11 +335,27 @@ impl Sketch {
         rank(self.weights.iter(), millionths).map(|bucket| self.number(bucket))
     }
 
+    /// Whether the number of a bucket is at or below `value`.
+    fn is_up_to(&self, bucket: i32, value: f64) -> bool {
+        self.number(bucket).to_f64() <= value
+    }
+
     /// The number that represents the values of a bucket.
     fn number(&self, bucket: i32) -> Number {
         let number = if self.are_integers { bucket_integer(bucket) } else { bucket_number(bucket) };
         number.clamp(self.min, self.max)
     }
+}
+
+/// The values as mantissas of the finest scale of stored decimals; `None` if one is no stored
+/// decimal.
+fn mantissas(values: &[(Number, Weight)]) -> Option<Vec<i128>> {
+    let mantissa = |(number, _): &(Number, Weight)| {
+        let (mantissa, scale) = number.to_stored()?;
+        let unit = power_of_ten(DECIMAL_SCALE_MAX.checked_sub(scale)?)?;
+        i128::from(mantissa).checked_mul(unit)
+    };
+    values.iter().map(mantissa).collect()
 }
 
 fn is_sketched(rows: u64) -> bool {

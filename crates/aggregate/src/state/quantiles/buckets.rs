@@ -25,6 +25,10 @@ pub const BUCKET_OFFSET: i32 = SUBNORMAL_EXPONENT * WIDTH;
 /// The number of a bucket is between the negative of this and this.
 pub const QUANTILE_BUCKET_MAX: i32 = 2_047 * WIDTH - 1 + BUCKET_OFFSET;
 
+/// The number of a bucket is within this many buckets of it: the narrowest bucket is 1/127 of its
+/// values wide.
+pub(crate) const BUCKETS_NEAR: u32 = 2;
+
 /// Buckets between two powers of two.
 const WIDTH: i32 = 1 << BUCKET_FRACTION_BITS;
 /// 2 to this power scales subnormal doubles into the range of normal ones.

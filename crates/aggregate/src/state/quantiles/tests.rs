@@ -242,3 +242,29 @@ proptest! {
         prop_assert_eq!(Quantiles::from_parts(whole.to_parts()), Some(whole));
     }
 }
+
+proptest! {
+    #[test]
+    fn the_weight_up_to_a_value_is_that_of_the_buckets_numbers(
+        values in prop::collection::vec(
+            prop_oneof![(-300i64..300).prop_map(|value| value as f64), -2.0..2.0f64, 0.0..1e9f64],
+            300..900,
+        ),
+        at in prop::collection::vec(any::<prop::sample::Index>(), 8), offset in -0.03..0.03f64,
+    ) {
+        let quantiles = of_doubles(&values);
+        let sketch = quantiles.sketch.as_deref().expect("a sketch");
+        let weights: Vec<(i32, i128)> = sketch.weights.iter().collect();
+        for index in at {
+            let number = sketch.number(weights[index.index(weights.len())].0).to_f64();
+            for value in [number, number * (1.0 + offset), values[index.index(values.len())]] {
+                let below = weights.iter().filter(|(bucket, _)| {
+                    sketch.number(*bucket).to_f64() <= value
+                });
+                let below: i128 = below.map(|(_, weight)| weight).sum();
+                let (all, up_to) = quantiles.weight_up_to(value);
+                prop_assert_eq!((all, up_to), (values.len() as f64, below as f64 / 1e6));
+            }
+        }
+    }
+}
