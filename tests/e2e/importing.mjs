@@ -45,6 +45,19 @@ export const tests = [
     },
   ],
   [
+    "does not judge a record of a large file that the preview cuts",
+    async ({ page, url }) => {
+      await open(page, `${url}/?table=requests&from=-1h`);
+      // The quote is closed after the part that a preview is made of.
+      const rows = [...Array(999).keys()].map((n) => `${n},a\n`).join("");
+      await dropFile(page, "cut.csv", `n,text\n${rows}999,"${"line\n".repeat(300_000)}"\n`);
+      const dialog = page.getByRole("dialog");
+      await dialog.getByTestId("preview").waitFor();
+      assert.ok(!(await dialog.innerText()).includes("would be rejected"));
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+    },
+  ],
+  [
     "takes a file that is dropped on the home page, and opens its table",
     async ({ page, url }) => {
       await page.goto(`${url}/?page=home`);

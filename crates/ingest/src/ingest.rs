@@ -171,6 +171,13 @@ impl Ingest {
     /// Stops within the body. Returns a summary of the records so far, without those that are not
     /// complete.
     pub fn stop(mut self) -> Summary {
+        // Long records may be too few to be judged before.
+        if let Some(BodyReader::Csv(reader)) = &mut self.reader
+            && !reader.is_judged()
+        {
+            reader.judge();
+            self.state.csv_rows(reader);
+        }
         self.state.infer();
         let (mut csv, mut log) = (None, None);
         match &self.reader {

@@ -36,6 +36,8 @@ export interface Explanation {
   warnings: IngestWarning[];
   rejected: Reject[];
   time_from: string;
+  /** Whether the file is longer than what was read of it. */
+  isCut: boolean;
 }
 
 /** What became of the rows of a file. */
@@ -49,8 +51,11 @@ export interface Receipt {
   time_from: string;
 }
 
-/** The bytes of a file that a preview is made of. */
-const HEAD_BYTES = 64 << 10;
+/**
+ * The bytes of a file that a preview is made of. The server reads as many of a body that it only
+ * explains, and does not judge the record that ends there.
+ */
+export const HEAD_BYTES = 1 << 20;
 
 /** The options as headers of a request. */
 function headersOf(file: File, options: ReadOptions): Record<string, string> {
@@ -73,9 +78,13 @@ function encodingOf(file: File): "gzip" | "zstd" | null {
 
 /** The first bytes of a file, unpacked if it is gzip. */
 async function headOf(file: File): Promise<ArrayBuffer> {
-  const head = file.slice(0, HEAD_BYTES);
-  if (encodingOf(file) !== "gzip") return head.arrayBuffer();
-  const reader = head.stream().pipeThrough(new DecompressionStream("gzip")).getReader();
+  if (encodingOf(file) !== "gzip") return file.slice(0, HEAD_BYTES).arrayBuffer();
+  // What does not shrink is a little longer when it is packed.
+  const reader = file
+    .slice(0, 2 * HEAD_BYTES)
+    .stream()
+    .pipeThrough(new DecompressionStream("gzip"))
+    .getReader();
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
   try {
@@ -107,7 +116,8 @@ export async function explain(
   });
   const text = await response.text();
   if (!response.ok) throw problemOfText(text, response.status);
-  return JSON.parse(text) as Explanation;
+  // The server unpacks zstd: how long it is then is not known here.
+  return { ...(JSON.parse(text) as Explanation), isCut: body.byteLength >= HEAD_BYTES };
 }
 
 /** Sends a file; `progress` gets the share that has been sent, from 0 to 1. */

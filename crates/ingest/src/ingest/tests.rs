@@ -288,6 +288,18 @@ fn csv_without_a_head_is_remarked_on() {
 }
 
 #[test]
+fn csv_that_is_stopped_is_explained_by_its_whole_records() {
+    // Fewer records than are judged without the end of the text; the last one is cut.
+    let mut ingest = Ingest::new(settings(), Format::Csv, now()).explaining();
+    let text = "line\n".repeat(100);
+    let records: String = (0..400).map(|n| format!("{n},\"{text}\"\n")).collect();
+    ingest.push(format!("n,text\n{records}400,\"{text}").as_bytes()).expect("reads");
+    let summary = ingest.stop();
+    assert_eq!((summary.accepted, summary.rejected_count), (400, 0));
+    assert!(summary.explanation.is_some_and(|explanation| !explanation.rows.is_empty()));
+}
+
+#[test]
 fn csv_with_a_quote_that_is_never_closed_is_told_with_its_line() {
     let body = format!("time,s\n5,x\n6,\"oops\n{}", "7,y\n".repeat(20_000));
     for piece in [1_000, body.len()] {

@@ -17,6 +17,7 @@ import type { Problem } from "../../api/client";
 import {
   type Explanation,
   explain,
+  HEAD_BYTES,
   type ReadOptions,
   type Receipt,
   tableOf,
@@ -112,7 +113,7 @@ function columnsOf(explanation: Explanation | undefined): string[] {
 
 /** What was concluded, and what of it is doubtful. */
 function Conclusions({ explanation }: { explanation: Explanation }) {
-  const { detected, evidence, warnings, rejected, time_from } = explanation;
+  const { detected, evidence, warnings, rejected, time_from, isCut } = explanation;
   const doubts = [
     ...warnings.map(({ message }) => message),
     ...rejected
@@ -137,6 +138,11 @@ function Conclusions({ explanation }: { explanation: Explanation }) {
               {doubt}
             </Text>
           ))}
+          {isCut && (
+            <Text fz="xs" c="dimmed">
+              Numbers are of the first {bytes(HEAD_BYTES)}.
+            </Text>
+          )}
         </Alert>
       )}
     </Stack>
