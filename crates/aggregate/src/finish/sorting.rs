@@ -42,6 +42,8 @@ impl Finisher<'_> {
         let (offset, end) = bounds(query);
         let (mut kept, mut passed): (Vec<Ranked>, u64) = (Vec::new(), 0);
         let (before, mut sorted_by) = (held.bytes(), ReservedRows::default());
+        // The worst of the rows that were kept by the last cut.
+        let mut worst = None;
         for (index, line) in lines.enumerate() {
             if index % LINES_AT_ONCE == 0 && is_late() {
                 return Err(FinishError::Late);
@@ -51,11 +53,14 @@ impl Finisher<'_> {
             }
             passed += 1;
             let slot = |slot: &GroupInput| self.slot(&line, slot);
-            let sort = self.order.sort_keys(&slot)?;
-            sorted_by.add(sort.iter().map(SortKey::heap_bytes).sum(), held)?;
-            kept.push((sort, line));
+            let ranked = (self.order.sort_keys(&slot)?, line);
+            if worst.is_some_and(|worst: usize| self.compare(&ranked, &kept[worst]).is_gt()) {
+                continue;
+            }
+            sorted_by.add(ranked.0.iter().map(SortKey::heap_bytes).sum(), held)?;
+            kept.push(ranked);
             if kept.len() >= kept_max(end) {
-                self.cut(&mut kept, end);
+                worst = self.cut(&mut kept, end);
                 // Only the kept rows' bytes stay reserved; nothing else was reserved since
                 // `before`.
                 held.shrink(held.bytes() - before);
@@ -73,12 +78,18 @@ impl Finisher<'_> {
         left.0.cmp(&right.0).then_with(|| self.cmp_keys(&left.1, &right.1))
     }
 
-    /// Drops all but the first `end` rows.
-    fn cut(&self, kept: &mut Vec<Ranked>, end: usize) {
-        if end < kept.len() {
-            kept.select_nth_unstable_by(end, |left, right| self.compare(left, right));
-            kept.truncate(end);
+    /// Drops all but the first `end` rows. Returns the place of the last of these, if rows were
+    /// dropped and some are left.
+    fn cut(&self, kept: &mut Vec<Ranked>, end: usize) -> Option<usize> {
+        if end >= kept.len() {
+            return None;
         }
+        let last = end.checked_sub(1);
+        if let Some(last) = last {
+            kept.select_nth_unstable_by(last, |left, right| self.compare(left, right));
+        }
+        kept.truncate(end);
+        last
     }
 
     /// Compares by keys in ascending order, nulls last; "other" comes last among equal keys.
