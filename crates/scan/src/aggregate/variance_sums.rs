@@ -119,7 +119,7 @@ const fn square(number: i64) -> u64 {
 mod tests {
     use hadal_encoding::Bitmap;
     use hadal_query::{Expr, Measure, Query, QueryKind};
-    use hadal_types::{Logical, TableName, Value};
+    use hadal_types::{Logical, TableName, Value, Weight};
     use proptest::prelude::*;
 
     use super::*;
@@ -150,6 +150,22 @@ mod tests {
         })
     }
 
+    #[test]
+    fn sums_that_may_be_too_long_are_not_begun() {
+        let has_sums = |count: usize| {
+            let mantissas = MantissaColumn::Plain(Rc::new(vec![u32::MAX.into(); count]));
+            let numbers = Numbers { mantissas, scale: 0, logical: Logical::Plain, valid: None };
+            let millionths = vec![Weight::MILLIONTHS_MAX];
+            let weights = Weights::Classes { millionths, by_row: vec![0; count].into() };
+            let (selection, by_number) = (Selection::all(count), vec![0; count]);
+            let rows = GroupedRows::new(&selection, &by_number, 1, &weights);
+            VarianceSums::new(&numbers, &rows, weights.variance_classes()).is_some()
+        };
+        // 9,223 squares of nearly 2^64, each with 10^15 millionths, reach 2^127.
+        assert!(has_sums(9_000));
+        assert!(!has_sums(10_000));
+    }
+
     proptest! {
         #[test]
         fn all_groups_at_once_are_those_added_row_by_row(
@@ -178,7 +194,12 @@ mod tests {
             let used: Vec<(usize, u32)> = (0..space).zip(0u32..).collect();
             let classes =
                 if is_sampling { weights.variance_classes() } else { rows.classes().to_vec() };
-            let Some(sums) = VarianceSums::new(&numbers, &rows, classes) else { return Ok(()) };
+            let Some(sums) = VarianceSums::new(&numbers, &rows, classes) else {
+                let (min, max) = numbers.mantissas.bounds();
+                let longest = min.unsigned_abs().max(max.unsigned_abs());
+                prop_assert!(longest > u32::MAX.into() || rows.has_many_groups());
+                return Ok(());
+            };
             let (mut batched, mut plain) = (no_groups(), no_groups());
             for (_, key) in &used {
                 for groups in [&mut batched, &mut plain] {

@@ -18,8 +18,8 @@ const ROOM_MIN: usize = 16;
 const ROOM_MAX: usize = 2 * DISTINCT_EXACT_VALUES;
 /// Hashes from which counting their heads is faster than sorting them.
 const COUNTED_MIN: usize = 64;
-/// Leading bits of a hash that are its head: of different heads there are eight times as many as
-/// hashes in the longest list.
+/// Leading bits of a hash that are its head. There are eight heads for each hash of the longest
+/// list.
 const HEAD_BITS: u32 = 14;
 const _: () = assert!(1 << HEAD_BITS == 8 * ROOM_MAX);
 
