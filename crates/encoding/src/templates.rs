@@ -26,7 +26,7 @@ mod lift;
 mod tests;
 mod view;
 
-pub use canonical::{CanonicalStrings, beginning, put_together};
+pub use canonical::{CanonicalStrings, beginning, cmp_texts, put_together};
 pub use encode::encode_numbers;
 pub use lift::{Digits, lift};
 pub use view::TemplatesView;

@@ -17,7 +17,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use hadal_encoding::CanonicalStrings;
-use hadal_encoding::templates::{beginning, put_together};
+use hadal_encoding::templates::{beginning, cmp_texts, put_together};
 
 use crate::groups::hash_table::tag_of;
 use crate::groups::int_table::reserve_spare;
@@ -180,7 +180,20 @@ impl TemplateStrings {
                 left[..common].cmp(&right[..common])
             })
         });
-        by_beginning.unwrap_or(Ordering::Equal).then_with(|| self.get(left).cmp(&self.get(right)))
+        by_beginning.unwrap_or(Ordering::Equal).then_with(|| {
+            let by_form = self.cmp_forms(left, right);
+            by_form.unwrap_or_else(|| self.get(left).cmp(&self.get(right)))
+        })
+    }
+
+    /// The order of two strings that are stored as forms; `None` if one is not.
+    fn cmp_forms(&self, left: u32, right: u32) -> Option<Ordering> {
+        let text = |number: u32| {
+            let form = *self.forms.get(number as usize)?;
+            let template = Some(template_in(form)).filter(|&template| template != PLAIN)?;
+            Some((self.templates.bytes_of(template)?, unpack(form)))
+        };
+        Some(cmp_texts(text(left)?, text(right)?))
     }
 
     /// Bytes of memory; memory that was never written does not count.

@@ -6,10 +6,14 @@
 //! strings are rendered and lifted again. If lifting fails, the whole text is its form, with a mark
 //! in front.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use hadal_types::limits::STRING_BYTES_MAX;
 
-use super::renderer::{NUMBER_BYTES_MAX, Pieces, fill};
+use super::renderer::{NUMBER_BYTES_MAX, Pieces, fill, next_placeholder, write_number};
 use super::{Digits, TemplatesView, is_placeholder, lift};
+use crate::strings::front_coding::CHUNK;
 use crate::{EncodingError, StringDictionary};
 
 /// Precedes a text that is its own template; not a placeholder.
@@ -155,6 +159,78 @@ pub fn beginning(template: &str) -> &str {
     }
     let mut parts = template.split(|is: char| u8::try_from(is).is_ok_and(is_placeholder));
     parts.next().unwrap_or_default()
+}
+
+/// The order of two texts, each given by the template and the numbers of its form. The texts are
+/// rendered up to where they differ.
+#[must_use]
+pub fn cmp_texts(
+    (left, left_numbers): (&[u8], impl Iterator<Item = i64>),
+    (right, right_numbers): (&[u8], impl Iterator<Item = i64>),
+) -> Ordering {
+    let mut left = TextChunks::new(left, left_numbers);
+    let mut right = TextChunks::new(right, right_numbers);
+    loop {
+        let (one, other) = (left.next(), right.next());
+        let common = one.len().min(other.len());
+        if common == 0 {
+            return one.len().cmp(&other.len());
+        }
+        match one[..common].cmp(&other[..common]) {
+            Ordering::Equal => {}
+            order => return order,
+        }
+        left.skip(common);
+        right.skip(common);
+    }
+}
+
+/// The text of a form in chunks: the digits of a number, or the bytes between two numbers.
+struct TextChunks<'t, I> {
+    /// The bytes of the template after the chunk.
+    rest: &'t [u8],
+    numbers: I,
+    /// The chunk, if it is of the template.
+    bytes: &'t [u8],
+    /// The chunk, if it is a number, and the range of its digits that are left.
+    digits: [u8; CHUNK],
+    left: Range<usize>,
+}
+
+impl<'t, I: Iterator<Item = i64>> TextChunks<'t, I> {
+    fn new(template: &'t [u8], numbers: I) -> Self {
+        let (bytes, rest) = match template.split_first() {
+            Some((&WHOLE, text)) => (text, &[][..]),
+            _ => (&[][..], template),
+        };
+        Self { rest, numbers, bytes, digits: [0; CHUNK], left: 0..0 }
+    }
+
+    /// What is left of the chunk, or the next one; empty at the end of the text.
+    #[inline]
+    fn next(&mut self) -> &[u8] {
+        if self.bytes.is_empty() && self.left.is_empty() {
+            match next_placeholder(self.rest, 0) {
+                Some(0) => {
+                    let number = self.numbers.next().unwrap_or_default().cast_unsigned();
+                    let count = write_number(self.rest[0], number, &mut self.digits);
+                    (self.left, self.rest) = (0..count.unwrap_or_default(), &self.rest[1..]);
+                }
+                Some(at) => (self.bytes, self.rest) = self.rest.split_at(at as usize),
+                None => (self.bytes, self.rest) = (self.rest, &[]),
+            }
+        }
+        if self.left.is_empty() { self.bytes } else { &self.digits[self.left.clone()] }
+    }
+
+    /// Skips this many bytes of the chunk.
+    fn skip(&mut self, count: usize) {
+        if self.left.is_empty() {
+            self.bytes = &self.bytes[count..];
+        } else {
+            self.left.start += count;
+        }
+    }
 }
 
 /// Whether a template is canonical, if its numbers are [`super::lift::is_formed`]: it contains no

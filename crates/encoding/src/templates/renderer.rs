@@ -217,7 +217,7 @@ fn index_of(count: usize) -> u32 {
 }
 
 /// The position of the next placeholder, from `at` on. Tests eight bytes at a time.
-fn next_placeholder(text: &[u8], at: u32) -> Option<u32> {
+pub(super) fn next_placeholder(text: &[u8], at: u32) -> Option<u32> {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut start = at as usize;
     while let Some(word) = text.get(start..).and_then(<[u8]>::first_chunk::<8>) {
@@ -241,7 +241,11 @@ fn next_placeholder(text: &[u8], at: u32) -> Option<u32> {
 
 /// Writes the digits to the front of `out`, which must have [`CHUNK`] bytes; returns their number.
 #[inline]
-fn write_number(placeholder: u8, number: u64, out: &mut [u8]) -> Result<usize, EncodingError> {
+pub(super) fn write_number(
+    placeholder: u8,
+    number: u64,
+    out: &mut [u8],
+) -> Result<usize, EncodingError> {
     if placeholder != NUMBER {
         let digits = usize::from(placeholder - HEX) + 1;
         write_hex(number, digits, out);
