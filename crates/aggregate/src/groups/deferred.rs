@@ -10,12 +10,14 @@ use super::lookup::side_by_side;
 use crate::groups::accumulators::layout::{AccumulatorInput, AccumulatorLayout};
 use crate::groups::group_table::NO_GROUP;
 use crate::groups::int_table::TableInt;
-use crate::groups::key_dictionary::IntKey;
+use crate::groups::key_dictionary::{IntKey, LIFTED_LATER_MAX};
 use crate::groups::radix_partition::{PARTS, RadixPartitions, WIDTH_MAX};
 use crate::groups::string_partition::StringPartitions;
 
 /// Fewer groups than this stay in a cache, whatever the order of look-ups.
 pub(super) const GROUPS_MIN: usize = 1 << 16;
+const _: () =
+    assert!(LIFTED_LATER_MAX <= GROUPS_MIN, "a dictionary keeps the forms of deferred rows");
 
 /// If groups are new, this many times as many more are expected.
 const AHEAD: usize = 2;

@@ -33,6 +33,8 @@ pub struct KeyDictionary {
     /// The numbers of strings by an id, and the source that assigned the ids.
     by_id: (u64, Vec<u32>),
     null: Option<u32>,
+    /// Whether template strings were given up.
+    is_unlifted: bool,
     /// The numbers of all other values, by hash of the value.
     others: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -40,6 +42,11 @@ pub struct KeyDictionary {
 
 /// Integers from 0 to below this are also in `small`.
 const SMALL: usize = 1 << 20;
+/// Fewer plain strings than this become template strings, so that the first blocks of a table,
+/// which may be small and have no templates, do not decide for the others.
+pub(crate) const LIFTED_LATER_MAX: usize = 1 << 16;
+/// The same for the memory of the strings.
+const LIFTED_LATER_BYTES_MAX: usize = 16 << 20;
 /// No number.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -124,8 +131,14 @@ impl KeyDictionary {
         self.expect_lifted().map(|lifted| lifted.forms_in(texts, numbers, templates))
     }
 
-    /// The numbers here of the values that have these numbers in `other`.
-    pub(crate) fn numbers_in(&mut self, other: &Self, numbers: Range<usize>) -> Vec<u32> {
+    /// The numbers here of the values that have these numbers in `other`. `templates` caches the
+    /// numbers here of the templates of `other`.
+    pub(crate) fn numbers_in(
+        &mut self,
+        other: &Self,
+        numbers: Range<usize>,
+        templates: &mut Vec<Option<u32>>,
+    ) -> Vec<u32> {
         let mut mapped = Vec::with_capacity(numbers.len());
         let Range { start, end } = numbers;
         let null = other.null.map_or(end, |null| (null as usize).clamp(start, end));
@@ -135,6 +148,8 @@ impl KeyDictionary {
                 self.numbers_of_ints(ints, &mut mapped);
             } else if let Some(texts) = other.strings_in(part.clone()) {
                 self.numbers_of_strings(texts, &mut mapped);
+            } else if let Some(forms) = self.forms_in(other, part.clone(), templates) {
+                self.numbers_of_all(&forms, &mut mapped);
             } else {
                 let part = (0..).take(part.end).skip(part.start);
                 mapped.extend(part.map(|number| self.number_of(&other.value(number))));
@@ -145,14 +160,34 @@ impl KeyDictionary {
 
     fn expect_lifted(&mut self) -> Option<&mut TemplateStrings> {
         if self.takes_lifted() && !self.is_lifted() {
-            let mut lifted = Box::<TemplateStrings>::default();
-            (0..self.len()).for_each(|_| lifted.push_none());
-            self.values = KeyValues::Templates(lifted);
+            self.lift();
         }
         match &mut self.values {
             KeyValues::Templates(lifted) => Some(lifted),
             _ => None,
         }
+    }
+
+    /// Stores template strings from now on. Numbers stay as they are.
+    fn lift(&mut self) {
+        let (count, values) = (self.len(), std::mem::take(&mut self.values));
+        let null = self.null.map_or(count, |null| null as usize);
+        let text = |number| match &values {
+            KeyValues::Strings(texts) => texts.get(number).unwrap_or_default(),
+            _ => "",
+        };
+        let texts = CanonicalStrings::of((0..).take(count).map(text));
+        let mut lifted = Box::<TemplateStrings>::default();
+        let which = (0..count).map(|index| Some(index).filter(|&index| index != null));
+        let forms = lifted.forms_of(&texts, which);
+        (self.values, self.texts) = (KeyValues::Templates(lifted), StringTable::default());
+        let mut numbers = Vec::with_capacity(count);
+        self.numbers_of_all(&forms[..null], &mut numbers);
+        if null < count {
+            numbers.push(self.values.push_null());
+            self.numbers_of_all(&forms[null + 1..], &mut numbers);
+        }
+        debug_assert!(numbers.into_iter().eq((0..).take(count)), "strings keep their numbers");
     }
 
     /// Whether strings are stored as templates, but have too many templates for that.
@@ -162,7 +197,16 @@ impl KeyDictionary {
 
     /// Whether template strings are stored, or can be from now on.
     pub(crate) fn takes_lifted(&self) -> bool {
-        self.is_lifted() || self.len() == usize::from(self.null.is_some())
+        match &self.values {
+            KeyValues::Templates(_) => true,
+            KeyValues::Strings(texts) => {
+                !self.is_unlifted
+                    && texts.len() < LIFTED_LATER_MAX
+                    && texts.bytes() <= LIFTED_LATER_BYTES_MAX
+            }
+            KeyValues::Ints(ints) => ints.len() == usize::from(self.null.is_some()),
+            KeyValues::Any(..) => false,
+        }
     }
 
     /// Whether strings are stored as templates.
@@ -184,6 +228,7 @@ impl KeyDictionary {
         }
         (self.values, self.texts, self.forms) =
             (KeyValues::Strings(texts), table, IntTable::default());
+        self.is_unlifted = true;
     }
 
     /// The number of an integer; as [`Self::number_of`].
@@ -487,7 +532,7 @@ mod tests {
         };
         let others = [Value::Null, Value::integer(7), Value::Bool(true), Value::string("ab 3")];
         for (index, other) in others.iter().enumerate() {
-            for null_first in [false, true] {
+            for (null_first, plain_step) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
                 let mut keys = KeyDictionary::default();
                 let mut all: Vec<Value> = Vec::new();
                 if null_first {
@@ -497,7 +542,7 @@ mod tests {
                 for (step, (from, to)) in [(0, 40), (20, 60), (50, 90)].into_iter().enumerate() {
                     let texts = lines(from, to);
                     let mut numbers = Vec::new();
-                    if step == 1 {
+                    if step == plain_step {
                         keys.numbers_of_strings(texts.iter().map(String::as_str), &mut numbers);
                     } else {
                         let lifted = CanonicalStrings::of(texts.iter().map(String::as_str));
@@ -507,7 +552,7 @@ mod tests {
                         let text = Value::string(text);
                         let at = all.iter().position(|other| *other == text).unwrap_or(all.len());
                         all.extend((at == all.len()).then_some(text));
-                        assert_eq!(number as usize, at, "{index} {step}");
+                        assert_eq!(number as usize, at, "{index} {step} {plain_step}");
                     }
                     let is_new = !all.contains(other);
                     all.extend(is_new.then(|| other.clone()));

@@ -157,12 +157,12 @@ impl Groups {
     /// By key: the numbers here of the values of these groups of `other`.
     fn numbers_in(&mut self, other: &Self, chunk: Range<usize>, same: &mut Same) -> Vec<Vec<u32>> {
         if let Some(key) = other.only_key() {
-            return vec![self.keys[0].numbers_in(key, chunk)];
+            return vec![self.keys[0].numbers_in(key, chunk, &mut same.templates)];
         }
         if same.numbers.is_empty() {
             let keys = self.keys.iter_mut().zip(&other.keys);
             let all = |(dictionary, other): (&mut KeyDictionary, &KeyDictionary)| {
-                dictionary.numbers_in(other, 0..other.len())
+                dictionary.numbers_in(other, 0..other.len(), &mut Vec::new())
             };
             same.numbers = keys.map(all).collect();
         }
