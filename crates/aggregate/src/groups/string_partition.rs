@@ -4,7 +4,7 @@
 //! The strings of a partition are adjacent. They are compared and moved to the dictionary in the
 //! order in which they are buffered.
 
-use crate::groups::radix_partition::{PART_BYTES, PARTS, RadixPartitions, part_of};
+use crate::groups::radix_partition::{PART_BYTES_FIRST, PARTS, RadixPartitions, larger, part_of};
 
 /// Bytes of the length before each string.
 const LENGTH_BYTES: usize = size_of::<u32>();
@@ -16,6 +16,8 @@ const TEXT_BYTES_MAX: usize = 1 << 12;
 #[derive(Clone, Debug)]
 pub(crate) struct StringPartitions {
     numbers: RadixPartitions<()>,
+    /// Bytes of the strings of a partition.
+    part_bytes: usize,
     /// By partition: its strings, each after its length.
     texts: Vec<u8>,
     /// By partition: the number of bytes in use.
@@ -25,8 +27,8 @@ pub(crate) struct StringPartitions {
 impl StringPartitions {
     /// Empty partitions, with `width` numbers per entry beside the string.
     pub(crate) fn new(width: usize) -> Self {
-        let texts = vec![0; PARTS * PART_BYTES];
-        Self { numbers: RadixPartitions::new(width), texts, lengths: vec![0; PARTS] }
+        let (part_bytes, texts) = (PART_BYTES_FIRST, vec![0; PARTS * PART_BYTES_FIRST]);
+        Self { numbers: RadixPartitions::new(width), part_bytes, texts, lengths: vec![0; PARTS] }
     }
 
     /// The number of numbers of an entry beside the string.
@@ -54,10 +56,10 @@ impl StringPartitions {
     ) -> bool {
         let part = part_of(tag);
         let (start, end) = (self.lengths[part], self.lengths[part] + LENGTH_BYTES + text.len());
-        if end > PART_BYTES || !self.numbers.push(tag, (), numbers) {
+        if end > self.part_bytes || !self.numbers.push(tag, (), numbers) {
             return false;
         }
-        let entry = &mut self.texts[part * PART_BYTES + start..part * PART_BYTES + end];
+        let entry = &mut self.texts[part * self.part_bytes..][start..end];
         let (length, bytes) = entry.split_at_mut(LENGTH_BYTES);
         // [`Self::takes`] bounds the length.
         length.copy_from_slice(&u32::try_from(text.len()).unwrap_or_default().to_le_bytes());
@@ -73,7 +75,7 @@ impl StringPartitions {
 
     /// The strings of a partition's entries.
     pub(crate) fn texts(&self, part: usize) -> impl Iterator<Item = &str> {
-        let mut rest = &self.texts[part * PART_BYTES..][..self.lengths[part]];
+        let mut rest = &self.texts[part * self.part_bytes..][..self.lengths[part]];
         std::iter::from_fn(move || {
             let (length, after) = rest.split_first_chunk()?;
             let (text, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -88,10 +90,17 @@ impl StringPartitions {
         self.numbers.numbers(part)
     }
 
-    /// Drops all entries, but keeps the memory.
+    /// Drops all entries after a partition was full. Partitions grow, as those of
+    /// [`RadixPartitions`].
     pub(crate) fn clear(&mut self) {
         self.numbers.clear();
         self.lengths.fill(0);
+        if larger(self.part_bytes) > self.part_bytes {
+            self.part_bytes = larger(self.part_bytes);
+            // Frees the memory before it takes more.
+            self.texts = Vec::new();
+            self.texts = vec![0; PARTS * self.part_bytes];
+        }
     }
 
     /// Bytes of memory.
@@ -103,6 +112,7 @@ impl StringPartitions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::groups::radix_partition::PART_BYTES_MAX;
 
     #[test]
     fn a_part_has_its_texts_in_their_order_until_it_is_full() {
@@ -130,19 +140,25 @@ mod tests {
                 && partitions.texts(7).next().is_none()
                 && partitions.numbers(7).is_empty()
         );
-        assert!(partitions.bytes() >= PARTS * PART_BYTES);
+        assert!(partitions.bytes() >= 2 * PARTS * PART_BYTES_FIRST);
     }
 
     #[test]
     fn it_is_full_of_bytes_or_of_numbers() {
         let long = "x".repeat(TEXT_BYTES_MAX);
         assert!(StringPartitions::takes(&long) && !StringPartitions::takes(&(long.clone() + "x")));
-        for (text, most) in [(&*long, PART_BYTES / (TEXT_BYTES_MAX + 4)), ("", PART_BYTES / 8)] {
+        for (text, bytes) in [(&*long, TEXT_BYTES_MAX + LENGTH_BYTES), ("", 8)] {
             let mut partitions = StringPartitions::new(1);
-            let count = (0..).take_while(|&at| partitions.push(3 << 24, text, &[at])).count();
-            assert_eq!(count, most);
-            assert_eq!((partitions.texts(3).count(), partitions.numbers(3).len()), (most, most));
-            assert!(partitions.texts(3).all(|one| one == text));
+            for part_bytes in
+                [PART_BYTES_FIRST, 2 * PART_BYTES_FIRST, PART_BYTES_MAX, PART_BYTES_MAX]
+            {
+                let count = (0..).take_while(|&at| partitions.push(3 << 24, text, &[at])).count();
+                assert_eq!(count, part_bytes / bytes);
+                let counts = (partitions.texts(3).count(), partitions.numbers(3).len());
+                assert_eq!(counts, (count, count));
+                assert!(partitions.texts(3).all(|one| one == text));
+                partitions.clear();
+            }
         }
     }
 }
