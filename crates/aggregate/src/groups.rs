@@ -369,6 +369,20 @@ impl Groups {
         column.is_unused().then(|| (0..self.len()).map(rank).collect())?
     }
 
+    /// By group index: a rank with the same order as the count of the measure's values. `None` if
+    /// the ranks are unknown.
+    pub(crate) fn count_ranks(&self, measure: usize) -> Option<Vec<i128>> {
+        let column = self.states.get(measure)?;
+        if self.accumulators.measures().all(|other| other != measure) {
+            return column.count_ranks(self.len());
+        }
+        let rank = |group_index| {
+            let (count, _, _) = self.accumulators.decimal(group_index, measure)?;
+            Some(count.weight())
+        };
+        column.is_unused().then(|| (0..self.len()).map(rank).collect())?
+    }
+
     /// A copy of one group.
     pub(crate) fn group_at(&self, group_index: usize) -> Group {
         let states =

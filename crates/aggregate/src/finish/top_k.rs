@@ -38,6 +38,10 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<V
             let ranks = (0..groups.len()).map(|group_index| i128::from(sign) * rows(group_index));
             Some(first_by(ranks, end, by))
         }
+        GroupInput::Measure(measure, AggregateFunction::Count) => {
+            let counts = groups.count_ranks(*measure)?;
+            Some(first_by(counts.iter().map(|count| i128::from(sign) * count), end, by))
+        }
         GroupInput::Measure(measure, AggregateFunction::Sum) => {
             let sums = groups.sum_ranks(*measure)?;
             Some(first_by(sums.iter().map(|sum| i128::from(sign) * sum), end, by))

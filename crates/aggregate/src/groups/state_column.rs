@@ -257,6 +257,16 @@ impl StateColumn {
         }
     }
 
+    /// Ranks with the same order as the counts of values; `None` if they are unknown.
+    pub(crate) fn count_ranks(&self, count: usize) -> Option<Vec<i128>> {
+        match self {
+            Self::Decimals(Decimals { counts, .. }) if counts.len() == count => {
+                Some(counts.iter().map(|count| count.weight()).collect())
+            }
+            _ => None,
+        }
+    }
+
     /// Fails if a sum is beyond the range of doubles. Sums of 128 bits never are.
     pub(crate) fn check_sums(&self) -> Result<(), SumOverflow> {
         let Self::States(States { kind: StateKind::Moments, states, .. }) = self else {
