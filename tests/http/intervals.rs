@@ -23,6 +23,19 @@ fn ask(server: &Server, body: &Value) -> Reply {
 }
 
 #[test]
+fn the_interval_of_a_rare_share_begins_at_0() {
+    let server = server();
+    let sql = "SELECT avg(time = 7) AS rare, avg(time <> 7) AS usual, avg(v) FROM t";
+    let answer = ask(&server, &json!({ "sql": sql, "intervals": "beside" })).ok();
+    assert_eq!(answer["rows"], json!([[0.0025, 0.9975, 0.5]]));
+    let [rare, usual, average] = [0, 1, 2].map(|at: usize| &answer["intervals"][0][at]);
+    let end = |interval: &Value, at: usize| interval[at].as_f64().expect("a number");
+    assert_eq!((end(rare, 0), end(usual, 1)), (0.0, 1.0));
+    assert!(end(rare, 1) > 0.0025 && end(usual, 0) < 0.9975, "{rare} {usual}");
+    assert!(end(average, 0) < 0.5 && end(average, 1) > 0.5, "{average}");
+}
+
+#[test]
 fn intervals_stand_beside_the_rows_or_are_columns() {
     let server = server();
     let sql = "SELECT min(v), count(*), sum(v), count(*) FILTER (WHERE time < 50) AS few FROM t";

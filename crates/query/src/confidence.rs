@@ -18,7 +18,7 @@
 use std::collections::BTreeMap;
 
 use hadal_types::limits::CONFIDENCE_TOTALS_MAX;
-use hadal_types::{ColumnName, Kind, Logical, Value};
+use hadal_types::{ColumnName, Kind, Logical, Number, Value};
 
 use crate::aggregate_function::{AggregateFunction, StateKind};
 use crate::expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput};
@@ -55,6 +55,8 @@ pub enum OutputConfidence {
     Exact,
     /// The output is a smooth function of totals.
     Smooth(SmoothExpr),
+    /// The output is a smooth function that is always between 0 and 1: an average of truths.
+    Share(SmoothExpr),
     /// The output is this many millionths' quantile of a measure.
     Quantile(usize, u32),
 }
@@ -159,7 +161,7 @@ impl SmoothExpr {
 }
 
 impl OutputConfidence {
-    fn of(expr: &OutputExpr, totals_max: usize) -> Self {
+    fn of(expr: &OutputExpr, measures: &[Measure], totals_max: usize) -> Self {
         if let Expr::Leaf(GroupInput::Measure(measure, function)) = expr
             && let AggregateFunction::Quantile(share) | AggregateFunction::QuantileCont(share) =
                 function
@@ -170,9 +172,39 @@ impl OutputConfidence {
         expr.for_each_leaf(&mut |leaf| is_exact &= matches!(leaf, GroupInput::Key(_)));
         match SmoothExpr::of(expr) {
             _ if is_exact => Self::Exact,
-            Some(smooth) if smooth.totals().len() <= totals_max => Self::Smooth(smooth),
-            _ => Self::None,
+            Some(smooth) if smooth.totals().len() > totals_max => Self::None,
+            Some(smooth) if is_share(expr, measures) => Self::Share(smooth),
+            Some(smooth) => Self::Smooth(smooth),
+            None => Self::None,
         }
+    }
+}
+
+/// Whether an output is the average of numbers between 0 and 1, whatever the rows have.
+fn is_share(expr: &OutputExpr, measures: &[Measure]) -> bool {
+    let Expr::Leaf(GroupInput::Measure(measure, AggregateFunction::Avg)) = expr else {
+        return false;
+    };
+    measures.get(*measure).is_some_and(|measure| is_within_one(&measure.argument))
+}
+
+/// Whether all values of an expression are null, truths, or numbers between 0 and 1.
+fn is_within_one(expr: &RowExpr) -> bool {
+    match expr {
+        Expr::Literal(Value::Null | Value::Bool(_)) => true,
+        Expr::Literal(Value::Number(number)) => {
+            (Number::ZERO..=Number::integer(1)).contains(number)
+        }
+        Expr::Literal(_) | Expr::Leaf(_) => false,
+        Expr::Call { function: Function::ToNumber | Function::Coalesce, arguments } => {
+            arguments.iter().all(is_within_one)
+        }
+        Expr::Call { function: Function::Case, arguments } => {
+            // Pairs of a condition and a value, and the value of the other rows.
+            let (pairs, other) = arguments.as_chunks::<2>();
+            pairs.iter().map(|[_, value]| value).chain(other).all(is_within_one)
+        }
+        Expr::Call { function, .. } => function.is_condition(),
     }
 }
 
@@ -187,13 +219,13 @@ impl ConfidencePlan {
     ) -> Self {
         let mut plan = Self::default();
         for expr in outputs {
-            let mut confidence = OutputConfidence::of(expr, CONFIDENCE_TOTALS_MAX);
+            let mut confidence = OutputConfidence::of(expr, measures, CONFIDENCE_TOTALS_MAX);
             match &confidence {
                 OutputConfidence::Quantile(..) if key.is_some() => {
                     confidence = OutputConfidence::None;
                 }
                 OutputConfidence::Quantile(measure, _) => plan.add_quantiles(measures, *measure),
-                OutputConfidence::Smooth(smooth) => {
+                OutputConfidence::Smooth(smooth) | OutputConfidence::Share(smooth) => {
                     match key {
                         Some(key) => plan.add_random_groups(measures, key, &smooth.totals()),
                         None => plan.add_products(measures, &smooth.totals()),
@@ -382,7 +414,7 @@ mod tests {
         let sum_of = |count: usize| {
             let totals = (0..count).map(|measure| aggregate(measure, AggregateFunction::Sum));
             let sum = totals.reduce(|sum, total| Expr::call(Function::Add, [sum, total]));
-            OutputConfidence::of(&sum.expect("a total"), CONFIDENCE_TOTALS_MAX)
+            OutputConfidence::of(&sum.expect("a total"), &[], CONFIDENCE_TOTALS_MAX)
         };
         assert!(matches!(sum_of(CONFIDENCE_TOTALS_MAX), OutputConfidence::Smooth(_)));
         assert_eq!(sum_of(CONFIDENCE_TOTALS_MAX + 1), OutputConfidence::None);
@@ -398,5 +430,38 @@ mod tests {
         let rounded = Expr::call(Function::Round, [coalesced, literal(Value::integer(2))]);
         let smooth = OutputConfidence::Smooth(SmoothExpr::Total(Total::Rows));
         assert_eq!(plan(&[rounded]).0.outputs, [smooth]);
+    }
+
+    #[test]
+    fn averages_of_truths_are_shares() {
+        let time = || RowExpr::Leaf(RowInput::Time);
+        let number = |number| RowExpr::Literal(Value::integer(number));
+        let late = || RowExpr::call(Function::Greater, [time(), number(7)]);
+        let case = |value, other| RowExpr::call(Function::Case, [late(), number(value), other]);
+        let null = || RowExpr::Literal(Value::Null);
+        for (argument, is_share) in [
+            (late(), true),
+            (RowExpr::call(Function::ToNumber, [late()]), true),
+            (RowExpr::call(Function::Coalesce, [late(), number(0)]), true),
+            (RowExpr::call(Function::Coalesce, [late(), time()]), false),
+            (case(1, number(0)), true),
+            (case(1, null()), true),
+            (case(1, case(0, null())), true),
+            (RowExpr::call(Function::Case, [late(), number(1)]), true),
+            (case(2, number(0)), false),
+            (case(1, number(-1)), false),
+            (case(1, time()), false),
+            (time(), false),
+            (RowExpr::call(Function::ToNumber, [time()]), false),
+            (RowExpr::call(Function::Negate, [late()]), false),
+        ] {
+            let mut measures = vec![Measure::new(StateKind::Moments, argument.clone())];
+            let outputs =
+                [AggregateFunction::Avg, AggregateFunction::Sum].map(|of| aggregate(0, of));
+            let plan = ConfidencePlan::new(&outputs, None, &mut measures);
+            let is = |output: &OutputConfidence| matches!(output, OutputConfidence::Share(_));
+            assert_eq!(is(&plan.outputs[0]), is_share, "{argument:?}");
+            assert!(!is(&plan.outputs[1]), "a sum of {argument:?}");
+        }
     }
 }

@@ -143,6 +143,33 @@ impl Function {
         Self::GreaterOrEqual,
     ];
 
+    /// Whether the result is a truth value or null.
+    #[must_use]
+    pub const fn is_condition(self) -> bool {
+        matches!(
+            self,
+            Self::And
+                | Self::Or
+                | Self::Not
+                | Self::IsNull
+                | Self::Equal
+                | Self::NotEqual
+                | Self::Less
+                | Self::LessOrEqual
+                | Self::Greater
+                | Self::GreaterOrEqual
+                | Self::In
+                | Self::Matches(_)
+                | Self::IncludesAny
+                | Self::IncludesAll
+                | Self::IncludesNone
+                | Self::IncludesStart
+                | Self::IncludesEnd
+                | Self::IncludesWithin
+                | Self::IsEmpty
+        )
+    }
+
     /// Whether the function stands for several values of a row, so that a row is in several groups.
     #[must_use]
     pub const fn is_unnesting(self) -> bool {

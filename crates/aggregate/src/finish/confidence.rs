@@ -48,6 +48,20 @@ pub enum Interval {
     },
 }
 
+impl Interval {
+    /// The part between 0 and 1. The normal distribution goes beyond them if events are rare.
+    fn of_a_share(self) -> Self {
+        let share = |end: f64| end.clamp(0.0, 1.0);
+        match self {
+            Self::Between(low, high) => Self::Between(share(low), share(high)),
+            Self::OfAll { estimate, low, high } => {
+                Self::OfAll { estimate, low: share(low), high: share(high) }
+            }
+            Self::None | Self::TooFew => self,
+        }
+    }
+}
+
 /// Computes the interval of an output with the value `value`. `leaves` are those that answered, if
 /// others are missing. `number` gives the values of outputs that do not depend on which rows were
 /// kept.
@@ -64,13 +78,10 @@ pub(crate) fn interval(
         OutputConfidence::None => Interval::None,
         OutputConfidence::Exact => Interval::Between(value, value),
         OutputConfidence::Smooth(smooth) => {
-            let totals = smooth.totals();
-            let all = Totals { plan, states, totals: &totals };
-            let interval = match leaves {
-                Some(leaves) => all.interval_of_all(smooth, leaves, number),
-                None => all.interval(smooth, value, number),
-            };
-            interval.unwrap_or(Interval::None)
+            Totals::interval_of(plan, states, smooth, (value, leaves), number)
+        }
+        OutputConfidence::Share(smooth) => {
+            Totals::interval_of(plan, states, smooth, (value, leaves), number).of_a_share()
         }
         // The share of events below a value is not known by leaf.
         OutputConfidence::Quantile(..) if leaves.is_some() => Interval::None,
@@ -93,7 +104,24 @@ struct Totals<'a> {
     totals: &'a [Total],
 }
 
-impl Totals<'_> {
+impl<'a> Totals<'a> {
+    /// The interval of this function of totals, which has the value `value`.
+    fn interval_of(
+        plan: &'a ConfidencePlan,
+        states: &'a GroupStates<'a>,
+        smooth: &SmoothExpr,
+        (value, leaves): (f64, Option<&AnsweredLeaves>),
+        number: &dyn Fn(&OutputExpr) -> Option<f64>,
+    ) -> Interval {
+        let totals = smooth.totals();
+        let all = Totals { plan, states, totals: &totals };
+        let interval = match leaves {
+            Some(leaves) => all.interval_of_all(smooth, leaves, number),
+            None => all.interval(smooth, value, number),
+        };
+        interval.unwrap_or(Interval::None)
+    }
+
     fn interval(
         &self,
         smooth: &SmoothExpr,

@@ -47,7 +47,12 @@ pub(crate) fn put_into(
 /// Whether an output of this type is followed by the ends of its interval.
 pub(crate) fn has_columns(plan: &ConfidencePlan, index: usize, kind: Type) -> bool {
     let has_interval = |of: &OutputConfidence| {
-        matches!(of, OutputConfidence::Smooth(_) | OutputConfidence::Quantile(..))
+        matches!(
+            of,
+            OutputConfidence::Smooth(_)
+                | OutputConfidence::Share(_)
+                | OutputConfidence::Quantile(..)
+        )
     };
     kind == Type::Number && plan.outputs.get(index).is_some_and(has_interval)
 }

@@ -105,3 +105,14 @@ fn what_was_not_sampled_is_certain_and_few_rows_say_nothing() {
     rows.push((1_000, 2));
     assert_eq!(intervals(&rows, &average()), [Interval::TooFew]);
 }
+
+#[test]
+fn the_interval_of_a_share_ends_at_0_and_1() {
+    let share = |low, high| Interval::Between(low, high).of_a_share();
+    assert_eq!(share(-0.01, 0.02), Interval::Between(0.0, 0.02));
+    assert_eq!(share(0.97, 1.01), Interval::Between(0.97, 1.0));
+    assert_eq!(share(0.25, 0.75), Interval::Between(0.25, 0.75));
+    let of_all = |low, high| Interval::OfAll { estimate: 0.5, low, high };
+    assert_eq!(of_all(-0.5, 1.5).of_a_share(), of_all(0.0, 1.0));
+    assert_eq!(Interval::TooFew.of_a_share(), Interval::TooFew);
+}
