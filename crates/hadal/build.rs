@@ -7,18 +7,22 @@ use std::process::Command;
 fn main() {
     println!("cargo:rerun-if-env-changed=HADAL_COMMIT");
     for file in ["HEAD", "logs/HEAD"] {
-        // A file that is not there would mean a new build every time.
-        let path = format!("../../.git/{file}");
-        if std::path::Path::new(&path).exists() {
+        // A linked worktree has these files elsewhere. A file that is not there would mean a new
+        // build every time.
+        if let Some(path) = git(&["rev-parse", "--git-path", file])
+            && std::path::Path::new(&path).exists()
+        {
             println!("cargo:rerun-if-changed={path}");
         }
     }
-    let commit = std::env::var("HADAL_COMMIT").ok().or_else(git_commit);
+    let commit = std::env::var("HADAL_COMMIT").ok();
+    let commit = commit.or_else(|| git(&["rev-parse", "--short=12", "HEAD"]));
     println!("cargo:rustc-env=HADAL_COMMIT={}", commit.as_deref().unwrap_or("unknown"));
 }
 
-fn git_commit() -> Option<String> {
-    let output = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output().ok()?;
-    let commit = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| commit.trim().to_owned()).filter(|commit| !commit.is_empty())
+/// The line that git prints.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let line = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| line.trim().to_owned()).filter(|line| !line.is_empty())
 }
