@@ -358,27 +358,30 @@ impl Groups {
     /// By group index: a rank with the same order as the measure's sum. `None` if the ranks are
     /// unknown or a group has no sum.
     pub(crate) fn sum_ranks(&self, measure: usize) -> Option<Vec<i128>> {
-        let column = self.states.get(measure)?;
-        if self.accumulators.measures().all(|other| other != measure) {
-            return column.sum_ranks(self.len());
-        }
-        let rank = |group_index| {
-            let (count, product, _) = self.accumulators.decimal(group_index, measure)?;
-            (count.rows() > 0).then_some(product)
-        };
-        column.is_unused().then(|| (0..self.len()).map(rank).collect())?
+        self.ranks(measure, StateColumn::sum_ranks, |count, sum| (count.rows() > 0).then_some(sum))
     }
 
     /// By group index: a rank with the same order as the count of the measure's values. `None` if
     /// the ranks are unknown.
     pub(crate) fn count_ranks(&self, measure: usize) -> Option<Vec<i128>> {
+        self.ranks(measure, StateColumn::count_ranks, |count, _| Some(count.weight()))
+    }
+
+    /// By group index: the rank that `of_column` gives a measure in states, or that `rank` gives
+    /// its count and sum in accumulators. `None` if a rank is unknown.
+    fn ranks(
+        &self,
+        measure: usize,
+        of_column: impl Fn(&StateColumn, usize) -> Option<Vec<i128>>,
+        rank: impl Fn(WeightedCount, i128) -> Option<i128>,
+    ) -> Option<Vec<i128>> {
         let column = self.states.get(measure)?;
         if self.accumulators.measures().all(|other| other != measure) {
-            return column.count_ranks(self.len());
+            return of_column(column, self.len());
         }
         let rank = |group_index| {
-            let (count, _, _) = self.accumulators.decimal(group_index, measure)?;
-            Some(count.weight())
+            let (count, sum, _) = self.accumulators.decimal(group_index, measure)?;
+            rank(count, sum)
         };
         column.is_unused().then(|| (0..self.len()).map(rank).collect())?
     }

@@ -17,7 +17,7 @@ use crate::groups::string_partition::StringPartitions;
 /// Fewer groups than this stay in a cache, whatever the order of look-ups.
 pub(super) const GROUPS_MIN: usize = 1 << 16;
 const _: () =
-    assert!(LIFTED_LATER_MAX <= GROUPS_MIN, "a dictionary keeps the forms of deferred rows");
+    assert!(LIFTED_LATER_MAX <= GROUPS_MIN, "no strings are lifted while rows are deferred");
 
 /// If groups are new, this many times as many more are expected.
 const AHEAD: usize = 2;
