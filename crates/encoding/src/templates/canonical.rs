@@ -190,11 +190,11 @@ struct TextChunks<'t, I> {
     /// The bytes of the template after the chunk.
     rest: &'t [u8],
     numbers: I,
-    /// The chunk, if it is of the template.
+    /// The chunk, if it is a part of the template.
     bytes: &'t [u8],
-    /// The chunk, if it is a number, and the range of its digits that are left.
+    /// The digits of the last number, and the range of those that the chunk has.
     digits: [u8; CHUNK],
-    left: Range<usize>,
+    range: Range<usize>,
 }
 
 impl<'t, I: Iterator<Item = i64>> TextChunks<'t, I> {
@@ -203,32 +203,32 @@ impl<'t, I: Iterator<Item = i64>> TextChunks<'t, I> {
             Some((&WHOLE, text)) => (text, &[][..]),
             _ => (&[][..], template),
         };
-        Self { rest, numbers, bytes, digits: [0; CHUNK], left: 0..0 }
+        Self { rest, numbers, bytes, digits: [0; CHUNK], range: 0..0 }
     }
 
     /// What is left of the chunk, or the next one; empty at the end of the text.
     #[inline]
     fn next(&mut self) -> &[u8] {
-        if self.bytes.is_empty() && self.left.is_empty() {
+        if self.bytes.is_empty() && self.range.is_empty() {
             match next_placeholder(self.rest, 0) {
                 Some(0) => {
                     let number = self.numbers.next().unwrap_or_default().cast_unsigned();
                     let count = write_number(self.rest[0], number, &mut self.digits);
-                    (self.left, self.rest) = (0..count.unwrap_or_default(), &self.rest[1..]);
+                    (self.range, self.rest) = (0..count.unwrap_or_default(), &self.rest[1..]);
                 }
                 Some(at) => (self.bytes, self.rest) = self.rest.split_at(at as usize),
                 None => (self.bytes, self.rest) = (self.rest, &[]),
             }
         }
-        if self.left.is_empty() { self.bytes } else { &self.digits[self.left.clone()] }
+        if self.range.is_empty() { self.bytes } else { &self.digits[self.range.clone()] }
     }
 
     /// Skips this many bytes of the chunk.
     fn skip(&mut self, count: usize) {
-        if self.left.is_empty() {
+        if self.range.is_empty() {
             self.bytes = &self.bytes[count..];
         } else {
-            self.left.start += count;
+            self.range.start += count;
         }
     }
 }
