@@ -46,9 +46,9 @@ class Engine:
         self.ask(f"INSERT INTO {table} SELECT * FROM file('{path}', {form}, '{declared(columns)}') {self.settings},"
                  " input_format_null_as_default = 1")
 
-    def load_lines(self, path):
+    def load_file(self, path, form):
         self.ask(f"CREATE TABLE requests ({declared(COLUMNS)}) ENGINE = Memory")
-        self.fill("requests", path, "JSONEachRow", COLUMNS)
+        self.fill("requests", path, {"jsonl": "JSONEachRow", "csv": "CSVWithNames", "parquet": "Parquet"}[form], COLUMNS)
         return int(self.ask("SELECT count() FROM requests").bytes())
 
     def forms(self, question):

@@ -46,9 +46,13 @@ class Engine:
         parts = [batches[at:at + share] for at in range(0, len(batches), share)]
         self.context.register_record_batches(table, parts)
 
-    def load_lines(self, path):
+    def load_file(self, path, form):
         kinds = {name: pyarrow.string() if pyarrow.types.is_dictionary(kind) else kind for name, kind in TYPES.items()}
-        frame = self.context.read_json(path, schema=pyarrow.schema(kinds), file_extension=".jsonl")
+        frame = {
+            "jsonl": lambda: self.context.read_json(path, schema=pyarrow.schema(kinds), file_extension=".jsonl"),
+            "csv": lambda: self.context.read_csv(path, schema=pyarrow.schema(kinds)),
+            "parquet": lambda: self.context.read_parquet(path),
+        }[form]()
         self.context.register_record_batches("requests", [frame.collect()])
         return self.context.sql("SELECT count(*) FROM requests").collect()[0][0][0].as_py()
 

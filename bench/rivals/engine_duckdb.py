@@ -45,10 +45,15 @@ class Engine:
         cast = ", ".join(f"{column}::{kind} AS {column}" for column, kind in types.items())
         self.connection.execute(f"CREATE TABLE {table} AS SELECT {cast} FROM '{path}'")
 
-    def load_lines(self, path):
+    def load_file(self, path, form):
         columns = ", ".join(f"{column}: '{kind}'" for column, kind in COLUMNS.items())
-        self.connection.execute(
-            f"CREATE TABLE requests AS SELECT * FROM read_json('{path}', format = 'newline_delimited', columns = {{{columns}}})")
+        cast = ", ".join(f"{column}::{kind} AS {column}" for column, kind in COLUMNS.items())
+        source = {
+            "jsonl": f"* FROM read_json('{path}', format = 'newline_delimited', columns = {{{columns}}})",
+            "csv": f"* FROM read_csv('{path}', header = true, columns = {{{columns}}})",
+            "parquet": f"{cast} FROM '{path}'",
+        }[form]
+        self.connection.execute(f"CREATE TABLE requests AS SELECT {source}")
         return self.connection.execute("SELECT count(*) FROM requests").fetchone()[0]
 
     def forms(self, question):

@@ -60,9 +60,13 @@ class Engine:
         types = READINGS if table == "readings" else TYPES
         self.frames[table] = pl.read_parquet(path).select(pl.col(name).cast(kind) for name, kind in types.items()).rechunk()
 
-    def load_lines(self, path):
+    def load_file(self, path, form):
         schema = {name: pl.Int64 if kind.is_integer() else pl.String if kind == WORD else kind for name, kind in TYPES.items()}
-        self.frames["requests"] = pl.read_ndjson(path, schema=schema)
+        self.frames["requests"] = {
+            "jsonl": lambda: pl.read_ndjson(path, schema=schema),
+            "csv": lambda: pl.read_csv(path, schema_overrides=schema),
+            "parquet": lambda: pl.read_parquet(path),
+        }[form]()
         return self.frames["requests"].height
 
     def forms(self, question):

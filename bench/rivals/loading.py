@@ -1,6 +1,7 @@
-"""JSON lines taken in turn: what it costs Hadal and its rivals, in CPU time of the whole process.
+"""The same rows as JSON lines, CSV and Parquet, taken in turn: what they cost Hadal and its rivals in CPU time.
 
-Hadal's runs on until its rows are merged, which takes minutes and hardly any CPU time: its servers, a new one for each round,
+The CPU time is that of the whole process; of Hadal, that of the server and of `hadal import`, which reads Parquet. Hadal's
+server runs on until its rows are merged, which takes minutes and hardly any CPU time: its servers, a new one for each round,
 are therefore left alone until the last rival is done, and asked then.
 """
 
@@ -11,6 +12,9 @@ import time
 
 from measure import HOPELESS
 from processes import Failed, Rival, cpu_seconds, say
+
+FORMS = {"jsonl": "JSON lines", "csv": "CSV", "parquet": "Parquet"}
+MEDIA_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv"}
 
 
 @dataclasses.dataclass
@@ -27,18 +31,18 @@ class Loaded:
 
 
 class Loading:
-    """Loads the same lines into all engines, `rounds` times."""
+    """Loads the same file into all engines, `rounds` times."""
 
-    def __init__(self, started, lines, rows, cores, folder, settle):
+    def __init__(self, started, form, path, rows, cores, folder, settle):
         """`started(folder)` returns a new Hadal server; after `settle` seconds its rows can be merged."""
-        self.started, self.lines, self.rows, self.cores, self.folder, self.settle = started, lines, rows, cores, folder, settle
-        self.loaded, self.servers = {"hadal": Loaded(rows)}, []
+        self.started, self.form, self.path, self.rows, self.cores, self.folder = started, form, path, rows, cores, folder
+        self.settle, self.loaded, self.servers = settle, {"hadal": Loaded(rows)}, []
 
     def in_turn(self, rivals, rounds):
         """The measurements by engine. A rival that is far from the best one after a round gets no other round; one that
         fails is left out."""
         for number in range(rounds):
-            say(f"JSON lines, round {number + 1}: Hadal, {', '.join(rivals)}")
+            say(f"{FORMS[self.form]}, round {number + 1}: Hadal, {', '.join(rivals)}")
             self.load_hadal(number)
             for engine in rivals:
                 self.load_rival(engine)
@@ -49,18 +53,23 @@ class Loading:
         return self.loaded
 
     def load_hadal(self, number):
-        folder = self.folder / f"hadal-lines-{number}"
+        folder = self.folder / f"hadal-{self.form}-{number}"
         hadal = self.started(folder)
-        cpu = cpu_seconds(hadal.process.pid)
-        rows = hadal.post_lines("requests", self.lines)
+        cpu, clients = cpu_seconds(hadal.process.pid), 0.0
+        if media_type := MEDIA_TYPES.get(self.form):
+            hadal.post("requests", self.path, media_type)
+        else:
+            clients = hadal.load("requests", self.path)
+        rows = hadal.count("requests")
         if rows != self.rows:
             raise Failed(f"Hadal took {rows} rows of {self.rows}")
-        self.servers.append((hadal, folder, cpu, time.monotonic() + self.settle))
+        self.servers.append((hadal, folder, cpu - clients, time.monotonic() + self.settle))
 
     def load_rival(self, engine):
-        rival = Rival(engine, 1, self.cores, self.folder / f"{engine}-lines")
+        folder = self.folder / f"{engine}-{self.form}"
+        rival = Rival(engine, 1, self.cores, folder)
         try:
-            told = rival("load_lines", path=str(self.lines))
+            told = rival("load_file", path=str(self.path), form=self.form)
             if told["rows"] != self.rows:
                 raise Failed(f"it took {told['rows']} rows of {self.rows}")
             self.loaded.setdefault(engine, Loaded(self.rows)).cpu_seconds.append(told["cpu_seconds"])
@@ -68,7 +77,7 @@ class Loading:
             say(f"{engine}: {failed}")
             self.loaded.pop(engine, None)
         rival.stop()
-        shutil.rmtree(self.folder / f"{engine}-lines", ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
     def worth_another(self, rivals):
         left = [engine for engine in rivals if engine in self.loaded]

@@ -6,6 +6,7 @@ import math
 import pathlib
 import statistics
 
+from loading import FORMS
 from measure import best
 from questions import REWRITTEN
 
@@ -145,19 +146,24 @@ def columns(blocks):
     return table(["requests, bytes a row by column", "Hadal"], body)
 
 
-def loads(bars, loaded):
-    """Thousand rows per CPU second of each engine; Hadal's ratio to the fastest rival, round by round."""
-    ours, rivals = loaded["hadal"], {name: of for name, of in loaded.items() if name != "hadal"}
-    if rivals:
-        fastest = min(rivals, key=lambda name: rivals[name].median())
-        spread = quartiles([theirs / own for own, theirs in zip(ours.cpu_seconds, rivals[fastest].cpu_seconds)])
-        bars.judge(f"JSON lines load, against {TITLES[fastest]}", spread[0], LOAD,
-                   f"{spread[1]:.2f} ({spread[0]:.2f}-{spread[2]:.2f})")
-    head = ["JSON lines", *(TITLES.get(name, "Hadal") for name in loaded)]
-    body = ["thousand rows per CPU second", *(f"{of.rows / of.median() / 1000:,.0f}" for of in loaded.values())]
-    rounds = (f"{len(ours.cpu_seconds)} rounds of {ours.rows:,} rows in turns; Hadal's until it came to rest,"
-              f" {ours.rows_not_merged:,} rows of all are still as they came.")
-    return f"{table(head, [body])}\n\n{rounds}"
+def loads(bars, forms):
+    """Thousand rows per CPU second of each engine by form of file; of JSON lines also Hadal's ratio to the fastest rival,
+    round by round."""
+    engines = list(dict.fromkeys(name for loaded in forms.values() for name in loaded))
+    head, body = ["thousand rows per CPU second", *(TITLES.get(name, "Hadal") for name in engines)], []
+    for form, loaded in forms.items():
+        ours, rivals = loaded["hadal"], {name: of for name, of in loaded.items() if name != "hadal"}
+        if rivals and form == "jsonl":
+            fastest = min(rivals, key=lambda name: rivals[name].median())
+            spread = quartiles([theirs / own for own, theirs in zip(ours.cpu_seconds, rivals[fastest].cpu_seconds)])
+            bars.judge(f"{FORMS[form]} load, against {TITLES[fastest]}", spread[0], LOAD,
+                       f"{spread[1]:.2f} ({spread[0]:.2f}-{spread[2]:.2f})")
+        speeds = [f"{loaded[name].rows / loaded[name].median() / 1000:,.0f}" if name in loaded else "-" for name in engines]
+        body.append([FORMS[form], *speeds])
+    every = [loaded["hadal"] for loaded in forms.values()]
+    rounds = (f"{len(every[0].cpu_seconds)} rounds of {every[0].rows:,} rows in turns; Hadal's until it came to rest,"
+              f" {sum(of.rows_not_merged for of in every):,} rows of all are still as they came.")
+    return f"{table(head, body)}\n\n{rounds}"
 
 
 def notes(measured):

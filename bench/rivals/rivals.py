@@ -6,8 +6,8 @@ in memory in the types that are best for each (the engine modules say which), on
 
 Every answer is compared before it is timed. Then the engines are asked in turn on one core, ours before each of theirs:
 ours, theirs, ours, the next one's. Hadal's time is that of an HTTP request; a rival's ends when its answer is in Arrow
-form in its own process. Some of the lines are loaded in turn, too, by a new process each time. A ratio is the median over
-the rounds; a bar is reached when the lower quartile reaches it.
+form in its own process. Some of the rows are loaded in turn, too, from each form of file, by a new process each time. A ratio
+is the median over the rounds; a bar is reached when the lower quartile reaches it.
 
 usage: rivals.py PROGRAM GENERATOR [--quick] [--rows N] [--only NAME,NAME] [--rivals NAME,NAME] ...; --help tells all
 """
@@ -26,7 +26,7 @@ import time
 import machine
 import report
 from expected import percentiles_by_service, plain_bytes
-from loading import Loading
+from loading import FORMS, Loading
 from measure import ask_in_turn
 from processes import SETTLED_SECONDS, Failed, Hadal, Rival, pin, say
 from questions import questions
@@ -91,10 +91,13 @@ class Run:
                 hadal.load(table, getattr(self.data, table))
 
     def load_in_turn(self):
-        loading = Loading(
-            lambda folder: self.started_hadal(folder, self.one), self.data.fewer_lines, self.options.lines, self.one, self.folder,
-            self.options.settle)
-        self.loaded = loading.in_turn(self.options.rivals, self.options.rounds)
+        def started(folder):
+            return self.started_hadal(folder, self.one)
+        # One form after the other, so that no server merges while the next form is loaded.
+        for form in FORMS:
+            path = self.data.fewer(form)
+            loading = Loading(started, form, path, self.options.lines, self.one, self.folder, self.options.settle)
+            self.loaded[form] = loading.in_turn(self.options.rivals, self.options.rounds)
 
     def started_hadal(self, folder, cores):
         return Hadal(self.options.program, folder, self.options.hadal_env, self.log, cores)
@@ -166,7 +169,7 @@ class Run:
             "machine": about, "commit": self.commit, "versions": self.titles, "rows": self.rows_of, "rounds": self.options.rounds,
             "clock": self.options.clock, "hadal_env": self.options.hadal_env, "bars": self.bars.lines,
             "one_core": report.as_json(one, self.rows_of), "all_cores": report.as_json(every, self.rows_of),
-            "load": {name: dataclasses.asdict(loaded) for name, loaded in self.loaded.items()},
+            "load": {form: {name: dataclasses.asdict(loaded) for name, loaded in of.items()} for form, of in self.loaded.items()},
             "merge_tree_bytes": self.merge_tree,
             "hadal_bytes": {table: of["bytes"] for table, of in blocks.items()},
         }

@@ -110,9 +110,10 @@ class Judging(unittest.TestCase):
         ours = Loaded(2_000_000, [2.0, 4.0, 2.0])
         for theirs, value in (([3.0, 6.0, 3.0], 1.5), ([2.0, 6.0, 3.0], 1.25)):
             bars = Bars()
-            told = loads(bars, {"hadal": ours, "polars": Loaded(2_000_000, [90.0]), "duckdb": Loaded(2_000_000, theirs)})
+            loaded = {"hadal": ours, "polars": Loaded(2_000_000, [90.0]), "duckdb": Loaded(2_000_000, theirs)}
+            told = loads(bars, {"jsonl": loaded})
             self.assertEqual([(line["value"], line["reached"]) for line in bars.lines], [(value, value >= 1.3)])
-            self.assertIn("| 1,000 | 22 | 667 |", told)
+            self.assertIn("| JSON lines | 1,000 | 22 | 667 |", told)
 
     def test_means_count_all_questions(self):
         right = lambda: measured(question(EXACT), Form("duckdb", "", EXACTLY, seconds=[16.0]))

@@ -24,10 +24,10 @@ class Worker:
         self.engine.load(table, path)
         return self.engine.facts()
 
-    def load_lines(self, path):
+    def load_file(self, path, form):
         """The number of rows, and the CPU seconds of this whole process for loading them."""
         start = time.process_time()
-        rows = self.engine.load_lines(path)
+        rows = self.engine.load_file(path, form)
         return {"rows": rows, "cpu_seconds": time.process_time() - start}
 
     def prepare(self, reading_rows, table):
