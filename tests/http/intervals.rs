@@ -36,6 +36,39 @@ fn the_interval_of_a_rare_share_begins_at_0() {
 }
 
 #[test]
+fn a_share_of_no_kept_row_may_have_some_that_were_not_kept() {
+    let server = Server::start();
+    let rows = |rate: u32, ok: bool| -> String {
+        let row = |at: u32| format!("{{\"time\": {at}, \"ok\": {ok}, \"sample_rate\": {rate}}}\n");
+        (0..400).map(row).collect()
+    };
+    let [sampled, whole] = [10, 1].map(|rate| rows(rate, true));
+    server.log("sampled", &sampled);
+    server.log("whole", &whole);
+    let few: String = sampled.split_inclusive('\n').take(8).collect();
+    server.log("few", &few);
+    let intervals = |table: &str| {
+        let sql = format!(
+            "SELECT avg(NOT ok), avg(ok), count(*) FILTER (WHERE NOT ok)::float / count(*) FROM {table}"
+        );
+        let answer = ask(&server, &json!({ "sql": sql, "intervals": "beside" })).ok();
+        assert_eq!(answer["rows"], json!([[0, 1, 0]]), "{table}");
+        answer["intervals"][0].clone()
+    };
+    // 28 events have a chance of 0.9^28 = 5 % that none of their rows is kept.
+    let unseen = 0.05f64.ln() / 0.9f64.ln() / 4000.0;
+    let of_sampled = intervals("sampled");
+    for (at, expected) in [[0.0, unseen], [1.0 - unseen, 1.0], [0.0, unseen]].iter().enumerate() {
+        for (end, expected) in expected.iter().enumerate() {
+            let actual = of_sampled[at][end].as_f64().expect("a number");
+            assert!((actual - expected).abs() < 1e-9, "{of_sampled}");
+        }
+    }
+    assert_eq!(intervals("whole"), json!([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]));
+    assert_eq!(intervals("few"), json!(["too_few", "too_few", "too_few"]));
+}
+
+#[test]
 fn intervals_stand_beside_the_rows_or_are_columns() {
     let server = server();
     let sql = "SELECT min(v), count(*), sum(v), count(*) FILTER (WHERE time < 50) AS few FROM t";

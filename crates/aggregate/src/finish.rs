@@ -3,6 +3,7 @@
 
 pub(crate) mod confidence;
 pub(crate) mod group_states;
+pub(crate) mod interval;
 pub(crate) mod missing_leaves;
 pub(crate) mod prefixes;
 pub(crate) mod raw_rows;
@@ -20,8 +21,8 @@ use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryReservation, Value, Weight};
 
 use crate::covered_seconds::CoveredSeconds;
-use crate::finish::confidence::Interval;
 use crate::finish::group_states::GroupStates;
+use crate::finish::interval::Interval;
 use crate::finish::missing_leaves::AnsweredLeaves;
 use crate::finish::top_k::candidates;
 use crate::groups::Groups;

@@ -17,7 +17,7 @@ mod leaf_totals;
 mod partial;
 mod state;
 
-pub use finish::confidence::Interval;
+pub use finish::interval::Interval;
 pub use finish::raw_rows::finish_columns;
 pub use finish::{ResultSet, RowKind, finish};
 pub use groups::Groups;

@@ -55,7 +55,8 @@ pub enum OutputConfidence {
     Exact,
     /// The output is a smooth function of totals.
     Smooth(SmoothExpr),
-    /// The output is a smooth function that is always between 0 and 1: an average of truths.
+    /// The output is a quotient of totals that is always between 0 and 1, such as an average of
+    /// truths.
     Share(SmoothExpr),
     /// The output is this many millionths' quantile of a measure.
     Quantile(usize, u32),
@@ -180,12 +181,29 @@ impl OutputConfidence {
     }
 }
 
-/// Whether an output is the average of numbers between 0 and 1, whatever the rows have.
+/// Whether an output is a share, whatever the rows have: the average of numbers between 0 and 1, or
+/// the quotient of the number or sum of such values and that of all rows.
 fn is_share(expr: &OutputExpr, measures: &[Measure]) -> bool {
-    let Expr::Leaf(GroupInput::Measure(measure, AggregateFunction::Avg)) = expr else {
-        return false;
+    let is_of_truths = |measure: &usize| {
+        measures.get(*measure).is_some_and(|Measure { argument, .. }| {
+            // A constant has the same value in rows that were not kept.
+            !matches!(argument, Expr::Literal(_)) && is_within_one(argument)
+        })
     };
-    measures.get(*measure).is_some_and(|measure| is_within_one(&measure.argument))
+    match expr {
+        Expr::Leaf(GroupInput::Measure(measure, AggregateFunction::Avg)) => is_of_truths(measure),
+        Expr::Call { function: Function::Divide, arguments } => match arguments.as_slice() {
+            [Expr::Leaf(GroupInput::Measure(measure, function)), Expr::Leaf(GroupInput::Count)] => {
+                match function {
+                    AggregateFunction::Count => true,
+                    AggregateFunction::Sum => is_of_truths(measure),
+                    _ => false,
+                }
+            }
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// Whether all values of an expression are null, truths, or numbers between 0 and 1.
@@ -195,6 +213,7 @@ fn is_within_one(expr: &RowExpr) -> bool {
         Expr::Literal(Value::Number(number)) => {
             (Number::ZERO..=Number::integer(1)).contains(number)
         }
+        Expr::Leaf(RowInput::Column(column)) => column.logical == Logical::Bool,
         Expr::Literal(_) | Expr::Leaf(_) => false,
         Expr::Call { function: Function::ToNumber | Function::Coalesce, arguments } => {
             arguments.iter().all(is_within_one)
@@ -439,7 +458,14 @@ mod tests {
         let late = || RowExpr::call(Function::Greater, [time(), number(7)]);
         let case = |value, other| RowExpr::call(Function::Case, [late(), number(value), other]);
         let null = || RowExpr::Literal(Value::Null);
+        let column = |logical| {
+            let name = ColumnName::new("c").expect("a name");
+            RowExpr::Leaf(RowInput::Column(ColumnRef { name, kind: Kind::Number, logical }))
+        };
         for (argument, is_share) in [
+            (RowExpr::Literal(Value::Bool(true)), false),
+            (column(Logical::Bool), true),
+            (column(Logical::Plain), false),
             (late(), true),
             (RowExpr::call(Function::ToNumber, [late()]), true),
             (RowExpr::call(Function::Coalesce, [late(), number(0)]), true),
@@ -456,12 +482,18 @@ mod tests {
             (RowExpr::call(Function::Negate, [late()]), false),
         ] {
             let mut measures = vec![Measure::new(StateKind::Moments, argument.clone())];
-            let outputs =
-                [AggregateFunction::Avg, AggregateFunction::Sum].map(|of| aggregate(0, of));
+            let [average, sum, count] =
+                [AggregateFunction::Avg, AggregateFunction::Sum, AggregateFunction::Count]
+                    .map(|of| aggregate(0, of));
+            let all = || Expr::Leaf(GroupInput::Count);
+            let of_all = |part: &OutputExpr| Expr::call(Function::Divide, [part.clone(), all()]);
+            let of_part = Expr::call(Function::Divide, [all(), count.clone()]);
+            let shares = [of_all(&count), average, of_all(&sum)];
+            let outputs = shares.into_iter().chain([sum, of_part]).collect::<Vec<OutputExpr>>();
             let plan = ConfidencePlan::new(&outputs, None, &mut measures);
             let is = |output: &OutputConfidence| matches!(output, OutputConfidence::Share(_));
-            assert_eq!(is(&plan.outputs[0]), is_share, "{argument:?}");
-            assert!(!is(&plan.outputs[1]), "a sum of {argument:?}");
+            let are_shares = plan.outputs.iter().map(is).collect::<Vec<bool>>();
+            assert_eq!(are_shares, [true, is_share, is_share, false, false], "{argument:?}");
         }
     }
 }

@@ -8,6 +8,7 @@ use hadal_types::limits::{CONFIDENCE_EFFECTIVE_ROWS_MIN, CONFIDENCE_KEY_GROUPS};
 use hadal_types::{Value, Weight};
 
 use crate::finish::group_states::{GroupStates, events};
+use crate::finish::interval::Interval;
 use crate::finish::missing_leaves::{AnsweredLeaves, quantile_of_t};
 use crate::state::State;
 use crate::state::comoments::Comoments;
@@ -15,6 +16,8 @@ use crate::state::quantiles::Quantiles;
 use crate::state::random_groups;
 use crate::state::weighted_count::WeightedCount;
 
+/// The probability with which the true value is outside of an interval.
+const OUTSIDE: f64 = 0.05;
 /// The 97.5 % quantile of the normal distribution.
 const DEVIATIONS: f64 = 1.959_963_984_540_054;
 /// How far the sum of weights of variances may fall short of Σw² − Σw. It does if weights are too
@@ -25,42 +28,6 @@ const ROUNDING: f64 = 1e-12;
 const MILLION: f64 = 1e6;
 /// A variance that is computed from random groups has one degree of freedom less than groups.
 const INVERSE_FREEDOM_OF_KEYS: f64 = 1.0 / (CONFIDENCE_KEY_GROUPS as f64 - 1.0);
-
-/// The 95 % confidence interval of one number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Interval {
-    /// It is not known: the output depends on single rows, or is no number.
-    None,
-    /// There are too few rows, or a few weigh too much, to compute one.
-    TooFew,
-    /// From the first to the second number, inclusive. They are equal if the output does not depend
-    /// on which rows were kept.
-    Between(f64, f64),
-    /// Leaves are missing: what the number is estimated to be with all leaves, and the ends of the
-    /// interval of that estimate.
-    OfAll {
-        /// The estimate.
-        estimate: f64,
-        /// From this number,
-        low: f64,
-        /// to this one, inclusive.
-        high: f64,
-    },
-}
-
-impl Interval {
-    /// The part between 0 and 1. The normal distribution goes beyond them if events are rare.
-    fn of_a_share(self) -> Self {
-        let share = |end: f64| end.clamp(0.0, 1.0);
-        match self {
-            Self::Between(low, high) => Self::Between(share(low), share(high)),
-            Self::OfAll { estimate, low, high } => {
-                Self::OfAll { estimate, low: share(low), high: share(high) }
-            }
-            Self::None | Self::TooFew => self,
-        }
-    }
-}
 
 /// Computes the interval of an output with the value `value`. `leaves` are those that answered, if
 /// others are missing. `number` gives the values of outputs that do not depend on which rows were
@@ -81,7 +48,17 @@ pub(crate) fn interval(
             Totals::interval_of(plan, states, smooth, (value, leaves), number)
         }
         OutputConfidence::Share(smooth) => {
-            Totals::interval_of(plan, states, smooth, (value, leaves), number).of_a_share()
+            let interval = Totals::interval_of(plan, states, smooth, (value, leaves), number);
+            match smooth {
+                SmoothExpr::Divide(parts)
+                    if (value == 0.0 || value == 1.0) && interval != Interval::None =>
+                {
+                    let totals = parts[1].totals();
+                    let unseen = Totals { plan, states, totals: &totals }.unseen_share(leaves);
+                    unseen.map_or(Interval::TooFew, |unseen| interval.with_unseen(unseen))
+                }
+                _ => interval.within_one(),
+            }
         }
         // The share of events below a value is not known by leaf.
         OutputConfidence::Quantile(..) if leaves.is_some() => Interval::None,
@@ -148,6 +125,38 @@ impl<'a> Totals<'a> {
         Some(around(value, deviations * variance.sqrt()))
     }
 
+    /// The kept rows are all of one kind: the largest share of events of another kind that leaves
+    /// no kept row with a probability of at least 5 %. `None` if the rows are too few, or it is not
+    /// known. (The rule of three: Hanley and Lippman-Hand, "If Nothing Goes Wrong, Is Everything
+    /// All Right?", JAMA 1983.)
+    ///
+    /// A row is there with the probability 1 / w, if its leaf has answered. On such a leaf only
+    /// rows that were sampled can be missing, so w is their mean weight, Σw(w − 1) / Σ(w − 1).
+    fn unseen_share(&self, leaves: Option<&AnsweredLeaves>) -> Option<f64> {
+        let total = *self.totals.first()?;
+        let (count, _) = self.states.total(total)?;
+        let of_all = |number: f64| leaves.map_or(number, |leaves| leaves.estimate(number));
+        let unseen_rows = |weight: f64| {
+            let weight = of_all(weight);
+            let missed = OUTSIDE.ln() / (1.0 - weight.recip()).ln();
+            if weight > 1.0 { missed / of_all(events(count)) } else { 0.0 }
+        };
+        if !self.is_by_key() {
+            let (excess, more) = (excess(count), events(count) - rows(count));
+            let weight = if more > 0.0 { excess / more } else { 1.0 };
+            let is_enough = weight <= 1.0 || !are_too_few(&[(count, 0.0)]);
+            return is_enough.then(|| unseen_rows(weight));
+        }
+        let KeyWeights { sum, squares } = self.key_weights(total)?;
+        if squares <= 0.0 {
+            return Some(unseen_rows(1.0));
+        }
+        // Events of keys of the mean weight.
+        let unseen_keys = -OUTSIDE.ln() * squares / sum / events(count);
+        let is_enough = sum.powi(2) / squares >= CONFIDENCE_EFFECTIVE_ROWS_MIN;
+        is_enough.then(|| unseen_keys.max(unseen_rows(1.0)))
+    }
+
     /// Whether all rows of a key were kept, or none.
     fn is_by_key(&self) -> bool {
         !self.plan.random_groups.is_empty()
@@ -159,15 +168,20 @@ impl<'a> Totals<'a> {
             return Some(are_too_few(totals));
         }
         let keys = self.totals.iter().map(|total| {
-            let weights = self.by_random_group(*total)?.weights;
-            let sum = weights.iter().sum::<f64>();
-            let variance = random_groups::covariance(&weights, &weights);
-            // Keys of equal weight: (Σw)² / Σw², by sums of keys.
-            Some(if variance > 0.0 { sum.powi(2) / variance } else { f64::INFINITY })
+            let KeyWeights { sum, squares } = self.key_weights(*total)?;
+            // Keys of equal weight: (Σw)² / Σw².
+            Some(if squares > 0.0 { sum.powi(2) / squares } else { f64::INFINITY })
         });
         let keys = keys.collect::<Option<Vec<f64>>>()?;
         let fewest = keys.into_iter().fold(f64::INFINITY, f64::min);
         Some(fewest < CONFIDENCE_EFFECTIVE_ROWS_MIN)
+    }
+
+    /// The weights of the keys behind a total.
+    fn key_weights(&self, total: Total) -> Option<KeyWeights> {
+        let weights = self.by_random_group(total)?.weights;
+        let squares = random_groups::covariance(&weights, &weights);
+        Some(KeyWeights { sum: weights.iter().sum(), squares })
     }
 
     /// The totals of a total's rows by random groups of keys.
@@ -331,6 +345,13 @@ impl<'a> Totals<'a> {
     }
 }
 
+/// The weights of keys that were sampled, of the sums of their rows.
+struct KeyWeights {
+    sum: f64,
+    /// The sum of their squares, as estimated from random groups.
+    squares: f64,
+}
+
 /// A value and its derivatives by each total.
 struct Dual {
     value: f64,
@@ -409,6 +430,12 @@ fn excess(count: WeightedCount) -> f64 {
     let unit = i128::from(Weight::UNIT);
     let excess = count.weight_squares().saturating_sub(count.weight().saturating_mul(unit));
     (excess as f64 / (MILLION * MILLION)).max(0.0)
+}
+
+/// The number of stored rows.
+#[expect(clippy::cast_precision_loss, reason = "an estimate needs few digits")]
+fn rows(count: WeightedCount) -> f64 {
+    count.rows() as f64
 }
 
 /// The number of rows of equal weight that estimate a total as well as these: (Σw)² / Σw² (Kish,

@@ -108,11 +108,43 @@ fn what_was_not_sampled_is_certain_and_few_rows_say_nothing() {
 
 #[test]
 fn the_interval_of_a_share_ends_at_0_and_1() {
-    let share = |low, high| Interval::Between(low, high).of_a_share();
+    let share = |low, high| Interval::Between(low, high).within_one();
     assert_eq!(share(-0.01, 0.02), Interval::Between(0.0, 0.02));
     assert_eq!(share(0.97, 1.01), Interval::Between(0.97, 1.0));
     assert_eq!(share(0.25, 0.75), Interval::Between(0.25, 0.75));
     let of_all = |low, high| Interval::OfAll { estimate: 0.5, low, high };
-    assert_eq!(of_all(-0.5, 1.5).of_a_share(), of_all(0.0, 1.0));
-    assert_eq!(Interval::TooFew.of_a_share(), Interval::TooFew);
+    assert_eq!(of_all(-0.5, 1.5).within_one(), of_all(0.0, 1.0));
+    assert_eq!(Interval::TooFew.within_one(), Interval::TooFew);
+}
+
+#[test]
+fn a_share_of_nothing_may_have_some_that_were_not_kept() {
+    let point = |value| Interval::Between(value, value);
+    assert_eq!(point(0.0).with_unseen(0.25), Interval::Between(0.0, 0.25));
+    assert_eq!(point(1.0).with_unseen(0.25), Interval::Between(0.75, 1.0));
+    assert_eq!(point(0.0).with_unseen(0.0), point(0.0));
+    assert_eq!(point(1.0).with_unseen(7.0), Interval::Between(0.0, 1.0));
+    let of_all = |low, high| Interval::OfAll { estimate: 1.0, low, high };
+    assert_eq!(of_all(1.0, 1.0).with_unseen(0.25), of_all(0.75, 1.0));
+    assert_eq!(of_all(0.5, 1.5).with_unseen(0.25), of_all(0.5, 1.0));
+    assert_eq!(Interval::TooFew.with_unseen(0.25), Interval::TooFew);
+}
+
+#[test]
+fn only_sampled_rows_hide_others() {
+    let value = Expr::Leaf(GroupInput::Measure(0, AggregateFunction::Count));
+    let share = Expr::call(Function::Divide, [value, Expr::Leaf(GroupInput::Count)]);
+    let interval = |rates: &[(u32, u32)]| {
+        let rows = rates.iter().flat_map(|&(rate, rows)| vec![(rate.into(), 7); rows as usize]);
+        intervals(&rows.collect::<Vec<(i64, i64)>>(), std::slice::from_ref(&share))[0]
+    };
+    // The quotient is taken for 0 above.
+    assert_eq!(interval(&[(1, 9)]), Interval::Between(0.0, 0.0));
+    assert_eq!(interval(&[(10, 9)]), Interval::TooFew);
+    for rates in [&[(10, 300)][..], &[(1, 1_000), (10, 200)], &[(1, 100_000), (10, 50)]] {
+        let events: f64 = rates.iter().map(|&(rate, rows)| f64::from(rate * rows)).sum();
+        let Interval::Between(0.0, high) = interval(rates) else { panic!("{rates:?}") };
+        // 0.9^28.4 = 5 %.
+        assert!((high * events - 28.433).abs() < 1e-3, "{rates:?}: {high}");
+    }
 }
