@@ -2,10 +2,11 @@ use hadal_query::{
     AggregateFunction, Expr, Function, GroupInput, Measure, Output, Query, QueryKind, RowInput,
 };
 use hadal_query::{StateKind, Type};
-use hadal_types::TableName;
+use hadal_types::{LeafName, TableName};
 
 use super::*;
 use crate::groups::group::Group;
+use crate::partial::coverage::{Coverage, LeafCoverage, LeafOutcome};
 
 /// Rows of these weights and values as one group, with the intervals of these outputs.
 fn intervals(rows: &[(i64, i64)], outputs: &[OutputExpr]) -> Vec<Interval> {
@@ -146,5 +147,35 @@ fn only_sampled_rows_hide_others() {
         let Interval::Between(0.0, high) = interval(rates) else { panic!("{rates:?}") };
         // 0.9^28.4 = 5 %.
         assert!((high * events - 28.433).abs() < 1e-3, "{rates:?}: {high}");
+    }
+}
+
+#[test]
+fn rows_of_missing_leaves_hide_others() {
+    // Half of the table's rows are there.
+    let half = Coverage { rows_expected: 600, rows_scanned: 300, ..Coverage::default() };
+    let leaf = LeafCoverage {
+        name: LeafName("leaf-0".into()),
+        outcome: LeafOutcome::Answered,
+        rows_expected: 300,
+        rows_scanned: 300,
+        micros: 0,
+        as_of: (0, 0),
+    };
+    let half =
+        AnsweredLeaves::of(&Coverage { leaves: vec![leaf], ..half }).expect("rows are missing");
+    let plan = ConfidencePlan::default();
+    for (rate, all, of_half) in [(1, 0.0, 4.322 / 600.0), (10, 28.433 / 3_000.0, 58.404 / 6_000.0)]
+    {
+        let mut count = WeightedCount::default();
+        let weight = Weight::from_millionths(rate * Weight::UNIT).expect("a weight");
+        (0..300).for_each(|_| count.add_row(weight));
+        let group = Group { count, states: Box::default() };
+        let states = GroupStates::Alone(&group);
+        let totals = Totals { plan: &plan, states: &states, totals: &[Total::Rows] };
+        for (leaves, expected) in [(None, all), (Some(&half), of_half)] {
+            let share = totals.unseen_share(leaves).expect("enough rows");
+            assert!((share - expected).abs() < 1e-6, "{rate}, {leaves:?}: {share}");
+        }
     }
 }
